@@ -1,0 +1,163 @@
+/*
+ * redoma.h - run code nobody has reviewed, and get back a result.
+ *
+ * C99 and C++11.  Every function is safe to call from any thread as long as
+ * one handle is used by one thread at a time; different handles are
+ * independent.  The library never prints, never exits, installs no signal
+ * handler, reads no environment variable, and leaves no child that the host
+ * program's wait() or SIGCHLD handler could see.
+ *
+ * Errors: 0 or a negative REDOMA_E_* code.  The last argument, if not NULL, is
+ * filled on failure and untouched on success; outputs are untouched on
+ * failure.  A guest that misbehaves is a result, not an error.
+ *
+ * Structs that go in are versioned by their first member `size`, as in
+ * openat2(2): set it with the *_INIT macro.  Members are only ever appended,
+ * zero means "default", and a longer struct with a non-zero unknown tail is
+ * refused with REDOMA_E_INVALID.
+ */
+#ifndef REDOMA_H
+#define REDOMA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REDOMA_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define REDOMA_API __attribute__((visibility("default")))
+#define REDOMA_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define REDOMA_API
+#define REDOMA_MUST_CHECK
+#endif
+
+struct redoma;        /* a handle: warm workers, keyed by tenant */
+struct redoma_policy; /* an immutable set of grants and limits */
+struct redoma_result; /* what one run came to */
+
+enum redoma_code {
+	REDOMA_OK = 0,
+	REDOMA_E_INVALID = -1,     /* the caller's words: policy, request, source */
+	REDOMA_E_DENIED = -2,      /* the request is wider than its policy */
+	REDOMA_E_UNSUPPORTED = -3, /* a wall, limit or grant cannot be applied here */
+	REDOMA_E_NOMEM = -4,
+	REDOMA_E_SYSTEM = -5, /* a system call failed; .sys holds errno */
+	REDOMA_E_WORKER = -6, /* our own worker failed before the guest ran */
+	REDOMA_E_BUSY = -7
+};
+
+enum redoma_status {
+	REDOMA_STATUS_OK,
+	REDOMA_STATUS_ERROR, /* the guest threw, or exited with a non-zero code */
+	REDOMA_STATUS_WALL_LIMIT,
+	REDOMA_STATUS_CPU_LIMIT,
+	REDOMA_STATUS_FUEL_LIMIT,
+	REDOMA_STATUS_MEMORY_LIMIT,
+	REDOMA_STATUS_STACK_LIMIT,
+	REDOMA_STATUS_OUTPUT_LIMIT,
+	REDOMA_STATUS_CALL_LIMIT,
+	REDOMA_STATUS_DENIED,
+	REDOMA_STATUS_TRAP,
+	REDOMA_STATUS_INVALID, /* bad module or source */
+	REDOMA_STATUS_CANCELLED,
+	REDOMA_STATUS_CRASHED,
+	REDOMA_STATUS_BREACH /* a wall was touched: the worker was killed */
+};
+
+/* 256 bytes for ever, a plain value: no free, crosses a pipe. */
+struct redoma_error {
+	int32_t code; /* enum redoma_code */
+	int32_t sys;  /* errno, or 0 */
+	char where[24];
+	char text[224]; /* what, with what, why; what to do */
+};
+
+struct redoma_options { /* borrowed for redoma_open; all zero is fine */
+	uint64_t size;
+	const char *install_dir; /* where redoma-worker and images are; NULL:
+				    found from the library's own place */
+	const char *cache_dir;   /* compiled modules; NULL: the user's cache */
+	uint64_t warm;           /* parked workers to keep, 0: none until the
+				    first run, then two per CPU */
+	uint64_t runs_per_worker; /* reuse: tenant retires after so many runs */
+};
+#define REDOMA_OPTIONS_INIT {sizeof(struct redoma_options), 0, 0, 0, 0}
+
+struct redoma_request { /* everything borrowed for the call */
+	uint64_t size;
+	const char *tenant;   /* separates all that is kept or shared; NULL: "" */
+	const char *language; /* "js", "wasm"; NULL: told from name and bytes */
+	const char *name;     /* shown in errors: "agent.js"; NULL: by language */
+	const void *source;
+	uint64_t source_len;
+	const void *input; /* JSON text (js) or standard input (wasm); NULL: none */
+	uint64_t input_len;
+	const char *const *argv; /* NULL-terminated, after the program's name */
+	const char *invoke;      /* wasm: call this export instead of _start */
+	const struct redoma_policy *narrow; /* narrows the policy, or NULL */
+};
+#define REDOMA_REQUEST_INIT \
+	{sizeof(struct redoma_request), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+/* Policies.  `base_dir` is what relative host paths start from; NULL: ".". */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_policy_parse(const char *text, uint64_t len, const char *base_dir,
+		    struct redoma_policy **ret, struct redoma_error *err);
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_policy_read(const char *path, struct redoma_policy **ret,
+		   struct redoma_error *err);
+/* The effective policy with every default, as YAML; free with redoma_free. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_policy_show(const struct redoma_policy *p, char **ret,
+		   struct redoma_error *err);
+/* A policy and one more setting in command-line form, e.g. key "read", value
+ * "data.csv=/tmp/dataset.csv"; keys: read write env limit allow tool clock
+ * random reuse walls on_denied.  Returns a new policy. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_policy_with(const struct redoma_policy *p, const char *key,
+		   const char *value, const char *base_dir,
+		   struct redoma_policy **ret, struct redoma_error *err);
+REDOMA_API void redoma_policy_free(struct redoma_policy *p);
+
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_open(const struct redoma_policy *p, const struct redoma_options *o,
+	    struct redoma **ret, struct redoma_error *err);
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_run(struct redoma *r, const struct redoma_request *q,
+	   struct redoma_result **ret, struct redoma_error *err);
+/* Ends the run in progress on `r`, if any; from any thread or signal handler. */
+REDOMA_API void redoma_cancel(struct redoma *r);
+REDOMA_API void redoma_close(struct redoma *r);
+
+/* Results.  Pointers are borrowed from the result; NULL: nothing to say. */
+REDOMA_API enum redoma_status
+redoma_result_status(const struct redoma_result *r);
+REDOMA_API const char *redoma_status_name(enum redoma_status s);
+REDOMA_API int redoma_result_exit_code(const struct redoma_result *r);
+REDOMA_API const char *redoma_result_value(const struct redoma_result *r,
+					   uint64_t *ret_len);
+REDOMA_API const void *redoma_result_stdout(const struct redoma_result *r,
+					    uint64_t *ret_len);
+REDOMA_API const void *redoma_result_stderr(const struct redoma_result *r,
+					    uint64_t *ret_len);
+/* The whole result as JSON. */
+REDOMA_API const char *redoma_result_json(struct redoma_result *r,
+					  uint64_t *ret_len);
+REDOMA_API void redoma_result_free(struct redoma_result *r);
+
+/* What this kernel and install can enforce, as JSON:
+ * {"controls": [{"name","state","detail","remedy"}], "images": [...]}. */
+REDOMA_API REDOMA_MUST_CHECK int redoma_doctor(const struct redoma_options *o,
+					       char **ret,
+					       struct redoma_error *err);
+REDOMA_API void redoma_free(void *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,84 @@
+/* policy/policy.h - what an operator allows: parsed, checked, immutable.
+ *
+ * One format for every kind of guest (YAML subset or JSON).  Deny by default:
+ * an empty policy is pure computation within default limits.  Nothing here
+ * touches the file system; names are opened when a plan is sealed (broker/). */
+#ifndef POLICY_POLICY_H
+#define POLICY_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/err.h"
+#include "policy/plan.h"
+
+#define POLICY_UNSET UINT64_MAX
+
+struct grant {
+	enum grant_kind kind;
+	enum write_mode mode;
+	char *host;  /* owned; relative names start from policy->base_dir */
+	char *guest; /* owned; absolute and normalised */
+	bool follow;
+	bool has_sha256;
+	uint8_t sha256[32];
+	uint64_t max_bytes;   /* POLICY_UNSET if unset */
+	uint64_t max_files;   /* POLICY_UNSET if unset */
+	uint64_t first, last; /* inclusive; last POLICY_UNSET if unset */
+	uint64_t opens;	      /* POLICY_UNSET if unset */
+	int line;	      /* in the policy text, 0 if built by options */
+};
+
+/* What a later release runs: parsed and shown; a run under it is refused by
+ * name. */
+struct policy_later {
+	char *key;  /* owned: "net", "tools", "native" */
+	char *text; /* owned: the value as YAML flow text, for show */
+};
+
+struct policy {
+	char *base_dir; /* owned */
+	struct limits limits;
+	bool cpu_set; /* else cpu follows wall */
+	struct grant *grants;
+	size_t n_grants;
+	char **env; /* owned "K=V", NULL-terminated */
+	enum source_kind clock, random;
+	int64_t clock_fixed_ns;
+	uint64_t random_seed;
+	bool end_on_denied;
+	uint32_t may_lack; /* bit n: control n of policy_control_names */
+	bool reuse_tenant;
+	struct policy_later *later;
+	size_t n_later;
+};
+
+/* The names `walls:` may hold, NULL-terminated, in the order of enum
+ * jail_control (jail/jail.h): user mount pid net ipc uts cgroup-namespace
+ * capabilities no-new-privs landlock rlimits seccomp cgroup. */
+extern const char *const policy_control_names[];
+
+MUST_CHECK int policy_parse(const char *text, size_t len, const char *base_dir,
+			    struct policy **ret, struct redoma_error *err);
+/* A new policy: p with one option of the command line added; see
+ * redoma_policy_with. */
+MUST_CHECK int policy_with(const struct policy *p, const char *key,
+			   const char *value, const char *base_dir,
+			   struct policy **ret, struct redoma_error *err);
+MUST_CHECK int policy_copy(const struct policy *p, struct policy **ret,
+			   struct redoma_error *err);
+/* 0 if everything in `inner` is within `outer`; REDOMA_E_DENIED naming the
+ * first thing that is wider. */
+MUST_CHECK int policy_contains(const struct policy *outer,
+			       const struct policy *inner,
+			       struct redoma_error *err);
+/* The effective policy with every default, as YAML that policy_parse takes. */
+MUST_CHECK int policy_print(const struct policy *p, struct buf *out);
+/* The line of YAML that would allow a denied operation, quoted so that guest
+ * bytes cannot forge a line: `read: ["/etc/passwd"]`. */
+MUST_CHECK int policy_print_allow(const char *path, size_t path_len, bool write,
+				  struct buf *out);
+void policy_free(struct policy *p);
+
+#endif

@@ -1,0 +1,131 @@
+/* wasi/wasi.h - WASI preview 1 in C: a plan becomes imports.
+ *
+ * One struct wasi serves one process.  It is made and linked once, before the
+ * first guest byte (in the zygote), then armed for each run.  Nothing a guest
+ * names is ever resolved by the host here: names are looked up in a virtual
+ * tree made from the plan's grants; what lies under a granted directory is
+ * asked of the core through struct wasi_host.
+ *
+ * Source: WASI preview 1 witx (wasi_snapshot_preview1), all 45 functions. */
+#ifndef WASI_WASI_H
+#define WASI_WASI_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <wasmtime.h>
+#include "base/buf.h"
+#include "base/err.h"
+#include "policy/plan.h"
+
+/* What the core answered about one name below a granted directory. */
+struct wasi_stat {
+	uint8_t type; /* __WASI_FILETYPE_* */
+	uint64_t dev, ino, nlink, size;
+	int64_t atim_ns, mtim_ns, ctim_ns; /* clamped to int64 */
+};
+
+enum wasi_open_flags { /* of host->open */
+	WASI_OPEN_WRITE = 1,
+	WASI_OPEN_CREATE = 2,
+	WASI_OPEN_EXCLUSIVE = 4,
+	WASI_OPEN_TRUNCATE = 8,
+	WASI_OPEN_DIRECTORY = 16,
+	WASI_OPEN_NOFOLLOW = 32,
+};
+
+struct wasi_opened {
+	int fd;		 /* owned by the caller; -1: read through pread below */
+	uint64_t handle; /* the core's name for it */
+	struct wasi_stat st;
+};
+
+/* Calls answered by the core (by frames in the worker, directly in tests).
+ * Each returns 0 or a positive errno of the host's kind (ENOENT, EACCES,
+ * EXDEV for "leaves the grant", EINTR when the run is being ended).  `grant`
+ * indexes plan->grants; path is relative to the granted directory, "" itself.
+ * Any member but write may be NULL: then ENOSYS. */
+struct wasi_host {
+	void *data;
+	/* stream 1 or 2.  EFBIG: over the output limit, the run must end. */
+	int (*write)(void *data, int stream, const void *p, size_t n);
+	int (*open)(void *data, uint32_t grant, const char *path, unsigned flags,
+		    struct wasi_opened *ret);
+	int (*stat)(void *data, uint32_t grant, const char *path, bool follow,
+		    struct wasi_stat *ret);
+	/* Entries from position `at` on as records {u64 ino, u8 type, u16 len,
+	 * name} packed little-endian into out; *ret_next 0 at the end. */
+	int (*list)(void *data, uint32_t grant, const char *path, uint64_t at,
+		    struct buf *out, uint64_t *ret_next);
+	int (*readlink)(void *data, uint32_t grant, const char *path,
+			struct buf *out);
+	int (*pread)(void *data, uint64_t handle, void *p, size_t n,
+		     uint64_t offset, size_t *ret_n);
+	int (*close)(void *data, uint64_t handle);
+};
+
+/* Why a host function ended the run; read after a trap. */
+enum wasi_end {
+	WASI_END_NONE,
+	WASI_END_EXIT,	 /* proc_exit */
+	WASI_END_OUTPUT, /* output limit */
+	WASI_END_STOP,	 /* *stop was set while waiting */
+	WASI_END_DENIED, /* on_denied: end */
+	WASI_END_HOST,	 /* the conversation with the core broke */
+};
+
+struct wasi_denial {
+	const char *op;	  /* static: "open", "rename", ... */
+	const char *path; /* as the guest named it; at most 4096 bytes */
+	size_t path_len;
+	uint64_t count;
+	bool write; /* it wanted to change something */
+};
+
+#define WASI_DENIALS_MAX 64
+
+/* What one run did; borrowed until the next wasi_begin. */
+struct wasi_report {
+	enum wasi_end end;
+	uint32_t exit_code;
+	bool used_clock, used_random, used_unpinned; /* took away purity */
+	uint64_t read_bytes, written_bytes;
+	const struct wasi_denial *denials;
+	size_t n_denials;
+};
+
+/* A file that the run wrote, in a write grant. */
+struct wasi_written {
+	uint32_t grant;
+	const char *path; /* below a write directory; "" for a single file */
+	uint64_t handle;  /* of host->open; 0 for a single file's stage */
+};
+
+struct wasi;
+
+/* `stop` is set by the deadline's signal handler; every wait looks at it. */
+MUST_CHECK int wasi_new(const volatile sig_atomic_t *stop, struct wasi **ret,
+			struct redoma_error *err);
+/* Defines the 45 functions of "wasi_snapshot_preview1" (and of the old name
+ * "wasi_unstable" none: it is refused elsewhere) on the linker, unchecked,
+ * with `w` as environment. */
+MUST_CHECK int wasi_link(struct wasi *w, wasmtime_linker_t *l,
+			 struct redoma_error *err);
+/* Arms for one run.  plan, host and input are borrowed until wasi_end.
+ * input is standard input. */
+MUST_CHECK int wasi_begin(struct wasi *w, const struct plan *plan,
+			  const struct wasi_host *host, const void *input,
+			  size_t input_len, struct redoma_error *err);
+/* Once the instance exists: its context and memory, so that a call costs no
+ * lookup by name.  Before that (a start function) the caller's export
+ * "memory" is looked up. */
+void wasi_bind(struct wasi *w, wasmtime_context_t *ctx,
+	       const wasmtime_memory_t *memory);
+/* Closes every descriptor of the run, including the plan's; fills *ret.
+ * The written files stay listed until the next wasi_begin. */
+void wasi_end(struct wasi *w, struct wasi_report *ret);
+size_t wasi_written(const struct wasi *w, const struct wasi_written **ret);
+void wasi_free(struct wasi *w);
+
+#endif

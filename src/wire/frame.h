@@ -1,0 +1,88 @@
+/* wire/frame.h - length-capped frames and descriptor passing over an AF_UNIX
+ * stream socket, both ends.
+ *
+ * A frame is a 24-byte header and at most FRAME_BODY_MAX bytes.  Longer data
+ * (a source, an input, a result) is several frames of one kind, the last one
+ * with FRAME_LAST.  Every frame carries the run's random 64-bit id; a reader
+ * drops, as a protocol error, any frame of another run.  The reader is what
+ * stands between a hostile worker and the core: it allocates nothing that the
+ * peer chose. */
+#ifndef WIRE_FRAME_H
+#define WIRE_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/err.h"
+
+#define FRAME_MAGIC 0x52444d31u /* "RDM1" */
+#define FRAME_BODY_MAX 65536u
+#define FRAME_FDS_MAX 253 /* SCM_MAX_FD, unix(7) */
+#define FRAME_LAST 1u
+
+/* core -> worker: PLAN SOURCE INPUT GO ANSWER; worker -> core: the rest.
+ * core <-> zygote: SPAWN, READY, BORN, DEAD. */
+enum frame_kind {
+	FRAME_PLAN = 1,
+	FRAME_SOURCE,
+	FRAME_INPUT,
+	FRAME_ANSWER,
+	FRAME_OUT,     /* body: bytes of stdout */
+	FRAME_ERR,     /* body: bytes of stderr */
+	FRAME_CALL,    /* body: one request of broker/, answered by ANSWER */
+	FRAME_VALUE,   /* body: bytes of the result's JSON value */
+	FRAME_OUTCOME, /* body: struct outcome_wire; ends the run */
+	FRAME_READY,   /* a process is parked */
+	FRAME_SPAWN,
+	FRAME_BORN,
+	FRAME_DEAD,
+	FRAME_FAILED,  /* body: struct redoma_error; set-up failed */
+	FRAME_KIND_MAX
+};
+
+struct frame {
+	uint32_t magic;
+	uint16_t kind;
+	uint16_t flags;
+	uint64_t run;
+	uint32_t len;
+	uint32_t n_fds;
+};
+
+/* One end of a conversation.  The receive buffer is filled by large reads. */
+struct channel {
+	int fd;
+	uint64_t run;
+	size_t at, have;
+	int fds[FRAME_FDS_MAX]; /* received, not yet taken */
+	size_t n_fds;
+	unsigned char in[FRAME_BODY_MAX + sizeof(struct frame)];
+};
+
+void channel_init(struct channel *c, int fd); /* takes no ownership of fd */
+void channel_done(struct channel *c); /* closes descriptors never taken */
+
+/* Sends one frame (several parts are gathered: pass iov-like pieces by
+ * channel_send2). Blocking; EINTR is retried; a closed peer is
+ * REDOMA_E_WORKER, never SIGPIPE. */
+MUST_CHECK int channel_send(struct channel *c, enum frame_kind kind,
+			    unsigned flags, const void *body, size_t len,
+			    struct redoma_error *err);
+MUST_CHECK int channel_send_fds(struct channel *c, enum frame_kind kind,
+				const void *body, size_t len, const int *fds,
+				size_t n_fds, struct redoma_error *err);
+/* Splits any length into frames of one kind, the last with FRAME_LAST. */
+MUST_CHECK int channel_send_long(struct channel *c, enum frame_kind kind,
+				 const void *p, size_t len,
+				 struct redoma_error *err);
+/* Next frame.  *ret_body is borrowed until the next call.  Waits at most
+ * timeout_us (UINT64_MAX: for ever); returns REDOMA_E_BUSY on time-out,
+ * REDOMA_E_WORKER on end of file, REDOMA_E_INVALID on a frame that breaks the
+ * protocol (wrong magic, kind, length, run id, too many descriptors). */
+MUST_CHECK int channel_recv(struct channel *c, uint64_t timeout_us,
+			    struct frame *ret, const void **ret_body,
+			    struct redoma_error *err);
+/* Next descriptor received so far, or -1; the caller owns it. */
+int channel_take_fd(struct channel *c);
+
+#endif
