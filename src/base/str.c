@@ -1,0 +1,118 @@
+#include "base/str.h"
+
+#include <stdio.h>
+
+#define SHOWN_BYTES 64
+
+bool str_split(struct str s, char c, struct str *ret_a, struct str *ret_b)
+{
+	const char *at = s.len ? memchr(s.p, c, s.len) : NULL;
+
+	if (!at)
+		return false;
+	*ret_a = (struct str){s.p, (size_t)(at - s.p)};
+	*ret_b = str_after(s, ret_a->len + 1);
+	return true;
+}
+
+bool str_split_last(struct str s, char c, struct str *ret_a, struct str *ret_b)
+{
+	const char *at = s.len ? memrchr(s.p, c, s.len) : NULL;
+
+	if (!at)
+		return false;
+	*ret_a = (struct str){s.p, (size_t)(at - s.p)};
+	*ret_b = str_after(s, ret_a->len + 1);
+	return true;
+}
+
+static bool is_tail(unsigned char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+/* The second byte's range depends on the first: RFC 3629, section 4. */
+static bool second_fits(unsigned char a, unsigned char b)
+{
+	switch (a) {
+	case 0xe0:
+		return b >= 0xa0 && b <= 0xbf;
+	case 0xed:
+		return b >= 0x80 && b <= 0x9f;
+	case 0xf0:
+		return b >= 0x90 && b <= 0xbf;
+	case 0xf4:
+		return b >= 0x80 && b <= 0x8f;
+	default:
+		return is_tail(b);
+	}
+}
+
+size_t str_utf8(const char *p, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	size_t len;
+
+	if (!n)
+		return 0;
+	if (u[0] < 0x80)
+		return 1;
+	if (u[0] < 0xc2 || u[0] > 0xf4)
+		return 0;
+	len = u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
+	if (n < len || !second_fits(u[0], u[1]))
+		return 0;
+	for (size_t i = 2; i < len; i++) {
+		if (!is_tail(u[i]))
+			return 0;
+	}
+	return len;
+}
+
+/* Length of the harmless character at p, or 0. */
+static size_t plain(const char *p, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	size_t len = str_utf8(p, n);
+
+	if (len == 1)
+		return u[0] >= 0x20 && u[0] != 0x7f ? 1 : 0;
+	if (len == 2 && u[0] == 0xc2 && u[1] < 0xa0)
+		return 0;
+	if (len == 3 && !memcmp(p, "\xe2\x80", 2) &&
+	    (u[2] == 0xa8 || u[2] == 0xa9))
+		return 0;
+	return len;
+}
+
+bool str_is_plain(struct str s)
+{
+	for (size_t i = 0, n; i < s.len; i += n) {
+		n = plain(s.p + i, s.len - i);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+const char *str_show(struct str s, char dst[STR_SHOWN_MAX])
+{
+	size_t at = 0, i = 0, n;
+
+	dst[at++] = '"';
+	while (i < s.len && i < SHOWN_BYTES) {
+		n = plain(s.p + i, s.len - i);
+		if (n == 1 && (s.p[i] == '"' || s.p[i] == '\\'))
+			dst[at++] = '\\';
+		if (n) {
+			memcpy(dst + at, s.p + i, n);
+			at += n;
+			i += n;
+			continue;
+		}
+		at += (size_t)snprintf(dst + at, 5, "\\x%02x",
+				       (unsigned)(unsigned char)s.p[i++]);
+	}
+	snprintf(dst + at, STR_SHOWN_MAX - at, "\"%s", i < s.len ? "..." : "");
+	return dst;
+}

@@ -1,0 +1,67 @@
+/* base/str.h - a borrowed view of bytes that need not end in NUL. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str {
+	const char *p; /* borrowed; NULL only with len 0 */
+	size_t len;
+};
+
+/* A view of a string literal. */
+#define STR(lit) ((struct str){"" lit, sizeof(lit) - 1})
+
+static inline struct str str_of(const char *s)
+{
+	return (struct str){s, strlen(s)};
+}
+
+static inline bool str_equal(struct str a, struct str b)
+{
+	return a.len == b.len && (!a.len || !memcmp(a.p, b.p, a.len));
+}
+
+static inline bool str_starts(struct str s, struct str prefix)
+{
+	return s.len >= prefix.len &&
+	       str_equal((struct str){s.p, prefix.len}, prefix);
+}
+
+static inline bool str_ends(struct str s, struct str suffix)
+{
+	return s.len >= suffix.len &&
+	       str_equal((struct str){s.p + (s.len - suffix.len), suffix.len},
+			 suffix);
+}
+
+/* What is left after n bytes; nothing if there are fewer. */
+static inline struct str str_after(struct str s, size_t n)
+{
+	return n < s.len ? (struct str){s.p + n, s.len - n} : (struct str){0};
+}
+
+/* Splits at the first or the last c, which belongs to neither part.  False,
+ * and the outputs untouched, if there is none. */
+bool str_split(struct str s, char c, struct str *ret_a, struct str *ret_b);
+bool str_split_last(struct str s, char c, struct str *ret_a,
+		    struct str *ret_b);
+
+/* The length, 1 to 4, of the UTF-8 sequence that n bytes at p begin with, or
+ * 0: malformed, overlong, a surrogate, beyond U+10FFFF (RFC 3629), or n is 0. */
+size_t str_utf8(const char *p, size_t n);
+/* True if s is UTF-8 without control characters (C0, DEL, C1) and without
+ * U+2028 and U+2029: what may stand in a name or on one line. */
+bool str_is_plain(struct str s);
+
+/* Writes s between double quotes into dst, at most 64 bytes of it and "..."
+ * after them, everything but printable ASCII and plain UTF-8 as \xNN: outside
+ * bytes in an error text.  Returns dst. */
+#define STR_SHOWN_MAX 272
+const char *str_show(struct str s, char dst[STR_SHOWN_MAX]);
+/* The same in storage that lasts until the end of the enclosing block. */
+#define SHOW(s) str_show((s), (char[STR_SHOWN_MAX]){0})
+
+#endif
