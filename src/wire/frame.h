@@ -37,6 +37,7 @@ enum frame_kind {
 	FRAME_BORN,
 	FRAME_DEAD,
 	FRAME_FAILED,  /* body: struct redoma_error; set-up failed */
+	FRAME_MODULE,  /* no body, one descriptor: the artefact to load */
 	FRAME_KIND_MAX
 };
 
@@ -56,14 +57,14 @@ struct channel {
 	size_t at, have;
 	int fds[FRAME_FDS_MAX]; /* received, not yet taken */
 	size_t n_fds;
+	struct buf out; /* frames put and not yet flushed */
 	unsigned char in[FRAME_BODY_MAX + sizeof(struct frame)];
 };
 
 void channel_init(struct channel *c, int fd); /* takes no ownership of fd */
 void channel_done(struct channel *c); /* closes descriptors never taken */
 
-/* Sends one frame (several parts are gathered: pass iov-like pieces by
- * channel_send2). Blocking; EINTR is retried; a closed peer is
+/* Sends one frame.  Blocking; EINTR is retried; a closed peer is
  * REDOMA_E_WORKER, never SIGPIPE. */
 MUST_CHECK int channel_send(struct channel *c, enum frame_kind kind,
 			    unsigned flags, const void *body, size_t len,
@@ -75,6 +76,14 @@ MUST_CHECK int channel_send_fds(struct channel *c, enum frame_kind kind,
 MUST_CHECK int channel_send_long(struct channel *c, enum frame_kind kind,
 				 const void *p, size_t len,
 				 struct redoma_error *err);
+/* Collects a message of any length as frames, to be sent by one system call:
+ * a conversation costs one wake-up a side.  The descriptors of channel_flush
+ * belong to the first frame put. */
+MUST_CHECK int channel_put(struct channel *c, enum frame_kind kind,
+			   const void *p, size_t len, size_t n_fds,
+			   struct redoma_error *err);
+MUST_CHECK int channel_flush(struct channel *c, const int *fds, size_t n_fds,
+			     struct redoma_error *err);
 /* Next frame.  *ret_body is borrowed until the next call.  Waits at most
  * timeout_us (UINT64_MAX: for ever); returns REDOMA_E_BUSY on time-out,
  * REDOMA_E_WORKER on end of file, REDOMA_E_INVALID on a frame that breaks the

@@ -1,0 +1,32 @@
+/* pool/spawn.h - start one of our own programs so that the host program
+ * never notices: no SIGCHLD, nothing for its wait() to reap, no descriptor,
+ * variable or signal setting inherited.
+ *
+ * The process is a grandchild: the child in between is made by clone3(2) with
+ * exit_signal 0 (invisible to wait() without __WCLONE), shares our descriptor
+ * table just long enough to leave a pidfd in it, and is gone before the call
+ * returns.  Nothing between clone3 and exec allocates or takes a lock, so a
+ * host with many threads is safe. */
+#ifndef POOL_SPAWN_H
+#define POOL_SPAWN_H
+
+#include <stddef.h>
+#include "base/err.h"
+
+#define SPAWN_FDS_MAX 8
+
+struct spawn_request {
+	const char *path;	  /* the program's file */
+	const char *const *argv;  /* NULL-terminated; argv[0] shows in ps */
+	const int *fds;		  /* become 3, 4, ... in the new process */
+	size_t n_fds;		  /* at most SPAWN_FDS_MAX */
+};
+
+/* 0-2 of the new process are /dev/null.  A failing exec shows as end of file
+ * on whatever channel was passed. */
+MUST_CHECK int spawn_process(const struct spawn_request *q, int *ret_pidfd,
+			     struct redoma_error *err);
+/* SIGKILL and wait until it is gone (at most about a second); closes pidfd. */
+void spawn_end(int pidfd);
+
+#endif

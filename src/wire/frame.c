@@ -1,0 +1,333 @@
+#include "wire/frame.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/clock.h"
+
+#define WHERE "wire"
+
+void channel_init(struct channel *c, int fd)
+{
+	c->fd = fd;
+	c->run = 0;
+	c->at = 0;
+	c->have = 0;
+	c->n_fds = 0;
+	c->out = (struct buf){0};
+}
+
+void channel_done(struct channel *c)
+{
+	int fd;
+
+	while ((fd = channel_take_fd(c)) >= 0)
+		close(fd);
+	buf_done(&c->out);
+}
+
+int channel_take_fd(struct channel *c)
+{
+	int fd;
+
+	if (!c->n_fds)
+		return -1;
+	fd = c->fds[0];
+	c->n_fds--;
+	memmove(c->fds, c->fds + 1, c->n_fds * sizeof *c->fds);
+	return fd;
+}
+
+static void skip(struct msghdr *m, size_t n)
+{
+	while (m->msg_iovlen && n >= m->msg_iov->iov_len) {
+		n -= m->msg_iov->iov_len;
+		m->msg_iov++;
+		m->msg_iovlen--;
+	}
+	if (m->msg_iovlen) {
+		m->msg_iov->iov_base = (char *)m->msg_iov->iov_base + n;
+		m->msg_iov->iov_len -= n;
+	}
+}
+
+static int send_all(int fd, struct msghdr *m, struct redoma_error *err)
+{
+	while (m->msg_iovlen) {
+		ssize_t n = sendmsg(fd, m, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+			return err_set(err, REDOMA_E_WORKER, WHERE,
+				       "the other process is gone");
+		if (n < 0)
+			return err_sys(err, WHERE, "send a frame");
+		m->msg_control = NULL;
+		m->msg_controllen = 0;
+		skip(m, (size_t)n);
+	}
+	return 0;
+}
+
+static int send_parts(int fd, struct msghdr *m, const int *fds, size_t n_fds,
+		      struct redoma_error *err)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(FRAME_FDS_MAX * sizeof(int))];
+	} ctl;
+	size_t n = n_fds * sizeof(int);
+
+	if (n) {
+		m->msg_control = &ctl;
+		m->msg_controllen = CMSG_SPACE(n);
+		ctl.align = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+					     .cmsg_type = SCM_RIGHTS,
+					     .cmsg_len = CMSG_LEN(n)};
+		memcpy(CMSG_DATA(&ctl.align), fds, n);
+	}
+	return send_all(fd, m, err);
+}
+
+static int send_frame(struct channel *c, const struct frame *f,
+		      const void *body, const int *fds,
+		      struct redoma_error *err)
+{
+	struct iovec v[2] = {{(void *)f, sizeof *f}, {(void *)body, f->len}};
+	struct msghdr m = {.msg_iov = v, .msg_iovlen = f->len ? 2 : 1};
+
+	return send_parts(c->fd, &m, fds, f->n_fds, err);
+}
+
+int channel_put(struct channel *c, enum frame_kind kind, const void *p,
+		size_t len, size_t n_fds, struct redoma_error *err)
+{
+	const char *at = p;
+
+	for (;;) {
+		size_t n = len < FRAME_BODY_MAX ? len : FRAME_BODY_MAX;
+		struct frame f = {.magic = FRAME_MAGIC,
+				  .kind = (uint16_t)kind,
+				  .flags = n == len ? FRAME_LAST : 0,
+				  .run = c->run,
+				  .len = (uint32_t)n,
+				  .n_fds = (uint32_t)n_fds};
+
+		if (buf_add(&c->out, &f, sizeof f) || buf_add(&c->out, at, n))
+			return err_nomem(err, WHERE);
+		if (n == len)
+			return 0;
+		at += n;
+		len -= n;
+		n_fds = 0;
+	}
+}
+
+int channel_flush(struct channel *c, const int *fds, size_t n_fds,
+		  struct redoma_error *err)
+{
+	struct iovec v = {c->out.data, c->out.len};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
+	int r = c->out.len ? send_parts(c->fd, &m, fds, n_fds, err) : 0;
+
+	buf_clear(&c->out);
+	return r;
+}
+
+int channel_send(struct channel *c, enum frame_kind kind, unsigned flags,
+		 const void *body, size_t len, struct redoma_error *err)
+{
+	struct frame f = {.magic = FRAME_MAGIC,
+			  .kind = (uint16_t)kind,
+			  .flags = (uint16_t)flags,
+			  .run = c->run,
+			  .len = (uint32_t)len};
+
+	if (len > FRAME_BODY_MAX)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "a frame of %zu bytes is over the cap of %u",
+			       len, FRAME_BODY_MAX);
+	return send_frame(c, &f, body, NULL, err);
+}
+
+int channel_send_fds(struct channel *c, enum frame_kind kind, const void *body,
+		     size_t len, const int *fds, size_t n_fds,
+		     struct redoma_error *err)
+{
+	struct frame f = {.magic = FRAME_MAGIC,
+			  .kind = (uint16_t)kind,
+			  .flags = FRAME_LAST,
+			  .run = c->run,
+			  .len = (uint32_t)len,
+			  .n_fds = (uint32_t)n_fds};
+
+	if (len > FRAME_BODY_MAX || n_fds > FRAME_FDS_MAX)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "a frame of %zu bytes and %zu descriptors is "
+			       "over its caps",
+			       len, n_fds);
+	return send_frame(c, &f, body, fds, err);
+}
+
+int channel_send_long(struct channel *c, enum frame_kind kind, const void *p,
+		      size_t len, struct redoma_error *err)
+{
+	const char *at = p;
+
+	for (;;) {
+		size_t n = len < FRAME_BODY_MAX ? len : FRAME_BODY_MAX;
+		int r = channel_send(c, kind, n == len ? FRAME_LAST : 0, at, n,
+				     err);
+
+		if (r || n == len)
+			return r;
+		at += n;
+		len -= n;
+	}
+}
+
+/* Descriptors over what the channel can hold are closed: the frame that named
+ * them is then refused by its count. */
+static void keep_fds(struct channel *c, struct msghdr *m)
+{
+	struct cmsghdr *h;
+
+	for (h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
+		size_t n = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		size_t i;
+
+		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (i = 0; i < n; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(h) + i * sizeof fd, sizeof fd);
+			if (c->n_fds < FRAME_FDS_MAX)
+				c->fds[c->n_fds++] = fd;
+			else
+				close(fd);
+		}
+	}
+}
+
+static int wait_in(int fd, uint64_t until_us, struct redoma_error *err)
+{
+	for (;;) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		uint64_t now = clock_mono_us();
+		uint64_t left = now < until_us ? until_us - now : 0;
+		struct timespec t = {(time_t)(left / 1000000),
+				     (long)(left % 1000000) * 1000};
+		int n = ppoll(&p, 1, &t, NULL);
+
+		if (n > 0)
+			return 0;
+		if (n == 0)
+			return err_set(err, REDOMA_E_BUSY, WHERE,
+				       "no frame in time");
+		if (errno != EINTR)
+			return err_sys(err, WHERE, "wait for a frame");
+	}
+}
+
+/* One large read behind what is there. */
+static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(FRAME_FDS_MAX * sizeof(int))];
+	} ctl;
+	struct iovec v;
+	ssize_t n;
+
+	if (c->at) {
+		memmove(c->in, c->in + c->at, c->have - c->at);
+		c->have -= c->at;
+		c->at = 0;
+	}
+	v = (struct iovec){c->in + c->have, sizeof c->in - c->have};
+	for (;;) {
+		struct msghdr m = {.msg_iov = &v,
+				   .msg_iovlen = 1,
+				   .msg_control = &ctl,
+				   .msg_controllen = sizeof ctl};
+		int timed = until_us != UINT64_MAX;
+		int r = timed ? wait_in(c->fd, until_us, err) : 0;
+
+		if (r)
+			return r;
+		n = recvmsg(c->fd, &m, MSG_CMSG_CLOEXEC);
+		if (n < 0 && (errno == EINTR || (timed && errno == EAGAIN)))
+			continue;
+		if (n > 0)
+			keep_fds(c, &m);
+		if (n > 0 && m.msg_flags & MSG_CTRUNC)
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "descriptors were lost in transit");
+		break;
+	}
+	if (n == 0 || (n < 0 && errno == ECONNRESET))
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the other process is gone");
+	if (n < 0)
+		return err_sys(err, WHERE, "receive a frame");
+	c->have += (size_t)n;
+	return 0;
+}
+
+static int check(const struct channel *c, const struct frame *f,
+		 struct redoma_error *err)
+{
+	if (f->magic != FRAME_MAGIC || !f->kind || f->kind >= FRAME_KIND_MAX)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "not a frame: magic %08x, kind %u", f->magic,
+			       f->kind);
+	if (f->len > FRAME_BODY_MAX || f->n_fds > FRAME_FDS_MAX)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "a frame of %u bytes and %u descriptors is over "
+			       "its caps",
+			       f->len, f->n_fds);
+	if (f->run != c->run)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "a frame of another run");
+	return 0;
+}
+
+int channel_recv(struct channel *c, uint64_t timeout_us, struct frame *ret,
+		 const void **ret_body, struct redoma_error *err)
+{
+	uint64_t until = UINT64_MAX;
+	struct frame f;
+
+	if (timeout_us != UINT64_MAX)
+		until = clock_mono_us() + timeout_us;
+	for (;;) {
+		size_t have = c->have - c->at;
+		int r;
+
+		if (have >= sizeof f) {
+			memcpy(&f, c->in + c->at, sizeof f);
+			r = check(c, &f, err);
+			if (r)
+				return r;
+			if (have - sizeof f >= f.len)
+				break;
+		}
+		r = fill(c, until, err);
+		if (r)
+			return r;
+	}
+	if (f.n_fds > c->n_fds)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "a frame names %u descriptors and brought %zu",
+			       f.n_fds, c->n_fds);
+	*ret = f;
+	*ret_body = c->in + c->at + sizeof f;
+	c->at += sizeof f + f.len;
+	if (c->at == c->have)
+		c->at = c->have = 0;
+	return 0;
+}

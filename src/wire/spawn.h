@@ -1,0 +1,52 @@
+/* wire/spawn.h - what the core and a zygote say to each other.  Both are of
+ * one build: plain structs, checked by SPAWN_ABI. */
+#ifndef WIRE_SPAWN_H
+#define WIRE_SPAWN_H
+
+#include <stdint.h>
+
+#define SPAWN_ABI 1u
+#define SPAWN_SLOTS_MAX 256u
+
+/* The zygote's first frame, kind FRAME_SPAWN, with the image's descriptor if
+ * has_image. */
+struct spawn_setup {
+	uint32_t abi;
+	uint32_t profile;  /* enum engine_profile */
+	uint32_t has_image;
+	uint32_t may_lack; /* see jail_options */
+	uint32_t single;   /* one child, no warm-up, no refill */
+	uint32_t reuse;	   /* children serve many runs */
+	uint32_t runs_per_worker;
+	uint32_t verify;   /* compare memory with the image after each reset */
+	uint32_t n_cpus;   /* children per CPU of cpus[] */
+	uint32_t per_cpu;
+	uint16_t cpus[SPAWN_SLOTS_MAX];
+};
+
+#define SPAWN_CONTROLS 16
+
+/* FRAME_READY of a zygote, and of a child on its own socket. */
+struct spawn_ready {
+	uint32_t abi;
+	int32_t landlock_abi;
+	uint8_t state[SPAWN_CONTROLS]; /* struct jail_report */
+	uint32_t fast_reset;
+	uint32_t us; /* from exec, or from fork */
+};
+
+/* FRAME_BORN, with two descriptors: the child's socket and its pidfd. */
+struct spawn_born {
+	uint32_t slot; /* number of this child, never used again */
+	int32_t pid;   /* as the zygote's pid namespace sees it */
+	int32_t cpu;   /* it is pinned to; -1: not */
+};
+
+/* FRAME_DEAD. */
+struct spawn_dead {
+	uint32_t slot;
+	int32_t code;	/* si_code: CLD_EXITED, CLD_KILLED, CLD_DUMPED */
+	int32_t status; /* exit code or signal */
+};
+
+#endif
