@@ -17,7 +17,7 @@
 #include "base/str.h"
 
 #define JSON_DEPTH_MAX 1000
-#define JSON_TEXT_MAX ((size_t)256 << 20)
+#define JSON_TEXT_MAX ((size_t)64 << 20)
 
 enum json_kind {
 	JSON_NULL,
@@ -78,10 +78,14 @@ struct json_iter {
 struct json_iter json_iter(const struct json_value *v);
 bool json_next(struct json_iter *it);
 
-/* Where a value of doc begins, both from 1.  Exact for strings, keys and
- * numbers; false, and the outputs untouched, for all others. */
-bool json_where(const struct json_doc *doc, const struct json_value *v,
-		int *ret_line, int *ret_column);
+/* Where a value of doc begins in the text it was parsed from, in bytes (in a
+ * string: after the quote).  False, and the output untouched, for all but
+ * strings, keys and numbers. */
+bool json_offset(const struct json_doc *doc, const struct json_value *v,
+		 size_t *ret);
+/* Line and column, both from 1, of a byte of text. */
+void json_position(const char *text, size_t offset, int *ret_line,
+		   int *ret_column);
 
 /* Appends one JSON string, quotes included.  Invalid UTF-8 becomes U+FFFD, one
  * for each maximal part that no character can begin with (as WHATWG decoders
