@@ -13,6 +13,7 @@ void channel_init(struct channel *c, int fd)
 {
 	c->fd = fd;
 	c->run = 0;
+	c->adopt = false;
 	c->at = 0;
 	c->have = 0;
 	c->n_fds = 0;
@@ -278,7 +279,7 @@ static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
 	return 0;
 }
 
-static int check(const struct channel *c, const struct frame *f,
+static int check(struct channel *c, const struct frame *f,
 		 struct redoma_error *err)
 {
 	if (f->magic != FRAME_MAGIC || !f->kind || f->kind >= FRAME_KIND_MAX)
@@ -290,6 +291,8 @@ static int check(const struct channel *c, const struct frame *f,
 			       "a frame of %u bytes and %u descriptors is over "
 			       "its caps",
 			       f->len, f->n_fds);
+	if (c->adopt)
+		c->run = f->run;
 	if (f->run != c->run)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "a frame of another run");
@@ -324,6 +327,7 @@ int channel_recv(struct channel *c, uint64_t timeout_us, struct frame *ret,
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "a frame names %u descriptors and brought %zu",
 			       f.n_fds, c->n_fds);
+	c->adopt = false;
 	*ret = f;
 	*ret_body = c->in + c->at + sizeof f;
 	c->at += sizeof f + f.len;

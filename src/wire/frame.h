@@ -10,6 +10,7 @@
 #ifndef WIRE_FRAME_H
 #define WIRE_FRAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/buf.h"
@@ -54,6 +55,7 @@ struct frame {
 struct channel {
 	int fd;
 	uint64_t run;
+	bool adopt; /* take the run id of the next frame: the worker's end */
 	size_t at, have;
 	int fds[FRAME_FDS_MAX]; /* received, not yet taken */
 	size_t n_fds;

@@ -1,0 +1,249 @@
+#include "pool/pool.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "pool/zygote.h"
+
+#define WHERE "pool"
+#define DEATH_US 1000000u /* a killed process that is not gone by then */
+
+struct pool {
+	struct pool_options o;
+	struct zygote *zygotes;
+};
+
+int pool_new(const struct pool_options *o, struct pool **ret,
+	     struct redoma_error *err)
+{
+	struct pool *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return err_nomem(err, WHERE);
+	p->o = *o;
+	if (!p->o.per_cpu)
+		p->o.per_cpu = 1;
+	*ret = p;
+	return 0;
+}
+
+void pool_free(struct pool *p)
+{
+	struct zygote *z;
+
+	if (!p)
+		return;
+	while ((z = p->zygotes)) {
+		p->zygotes = z->next;
+		zygote_end(z);
+	}
+	free(p);
+}
+
+static void remove_zygote(struct pool *p, struct zygote *z)
+{
+	struct zygote **at = &p->zygotes;
+
+	while (*at && *at != z)
+		at = &(*at)->next;
+	if (*at)
+		*at = z->next;
+	zygote_end(z);
+}
+
+static int find_zygote(struct pool *p, const struct pool_want *w,
+		       struct zygote **ret, struct redoma_error *err)
+{
+	struct zygote *z = p->zygotes;
+	int r;
+
+	while (z && !zygote_matches(z, w))
+		z = z->next;
+	if (!z) {
+		r = zygote_start(&p->o, w, &z, err);
+		if (r)
+			return r;
+		z->next = p->zygotes;
+		p->zygotes = z;
+	}
+	*ret = z;
+	return 0;
+}
+
+/* How well a parked worker fits: its module is loaded, it sits on this CPU. */
+static int fitness(const struct slot *s, const struct pool_want *w, int cpu)
+{
+	int n = s->cpu < 0 || s->cpu == cpu;
+
+	if (!w->digest)
+		return n + 1;
+	if (!s->loaded)
+		return n + 1;
+	return memcmp(s->digest, w->digest, sizeof s->digest) ? 0 : n + 3;
+}
+
+static struct slot *pick(struct zygote *z, const struct pool_want *w)
+{
+	struct slot **at, **best = NULL;
+	int cpu = sched_getcpu(), most = 0;
+	struct slot *s;
+
+	for (at = &z->idle; *at; at = &(*at)->next) {
+		int n = fitness(*at, w, cpu);
+
+		if (n > most) {
+			most = n;
+			best = at;
+		}
+	}
+	if (!best)
+		return NULL;
+	s = *best;
+	*best = s->next;
+	s->next = NULL;
+	return s;
+}
+
+/* All parked workers hold other modules: the oldest makes room, its zygote
+ * replaces it. */
+static void evict(struct zygote *z)
+{
+	struct slot *s = z->idle;
+
+	if (!s)
+		return;
+	z->idle = s->next;
+	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+	slot_free(s);
+}
+
+static int wait_birth(struct zygote *z, const struct pool_want *w,
+		      struct slot **ret, struct redoma_error *err)
+{
+	uint64_t until = clock_mono_us() + ZYGOTE_BIRTH_US;
+	int r = 0;
+
+	if (z->setup.single)
+		r = zygote_ask(z, err);
+	else
+		evict(z);
+	while (!r) {
+		uint64_t now = clock_mono_us();
+
+		r = zygote_listen(z, now < until ? until - now : 0, err);
+		if (r)
+			break;
+		*ret = pick(z, w);
+		if (*ret) {
+			(*ret)->cold = true;
+			return 0;
+		}
+	}
+	return r;
+}
+
+static int take_from(struct zygote *z, const struct pool_want *w,
+		     struct slot **ret, struct redoma_error *err)
+{
+	struct redoma_error none;
+	int r = 0;
+
+	while (!r)
+		r = zygote_listen(z, 0, &none);
+	if (r != REDOMA_E_BUSY) {
+		if (err)
+			*err = none;
+		return r;
+	}
+	*ret = pick(z, w);
+	return *ret ? 0 : wait_birth(z, w, ret, err);
+}
+
+/* The run's conversation stays on the caller's CPU. */
+static void follow(struct slot *s)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t set;
+
+	if (s->cpu < 0 || cpu < 0 || s->cpu == cpu)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	if (!sched_setaffinity(s->pid, sizeof set, &set))
+		s->cpu = cpu;
+}
+
+int pool_take(struct pool *p, const struct pool_want *w, struct slot **ret,
+	      struct redoma_error *err)
+{
+	int tries = 2, r;
+
+	do {
+		struct zygote *z;
+
+		r = find_zygote(p, w, &z, err);
+		if (r)
+			return r;
+		r = take_from(z, w, ret, err);
+		if (!r)
+			follow(*ret);
+		else
+			remove_zygote(p, z);
+		/* A zygote that someone killed is replaced once. */
+	} while (r == REDOMA_E_WORKER && --tries);
+	return r;
+}
+
+void pool_give(struct pool *p, struct slot *s)
+{
+	if (++s->runs >= s->zygote->setup.runs_per_worker) {
+		pool_kill(p, s, false, NULL);
+		return;
+	}
+	s->cold = false;
+	s->next = s->zygote->idle;
+	s->zygote->idle = s;
+}
+
+void pool_drop(struct pool *p, struct slot *s)
+{
+	(void)p;
+	slot_free(s);
+}
+
+static void learn_end(struct zygote *z, uint32_t number, struct spawn_dead *ret)
+{
+	uint64_t until = clock_mono_us() + DEATH_US;
+	int r = 0;
+
+	*ret = (struct spawn_dead){.slot = number};
+	while (!zygote_death(z, number, ret) && !r) {
+		uint64_t now = clock_mono_us();
+
+		r = zygote_listen(z, now < until ? until - now : 0, NULL);
+	}
+}
+
+void pool_kill(struct pool *p, struct slot *s, bool poison,
+	       struct spawn_dead *ret)
+{
+	struct zygote *z = s->zygote;
+	struct spawn_dead d = {0};
+
+	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+	if (ret || poison) {
+		learn_end(z, s->number, &d);
+		if (ret)
+			*ret = d;
+	}
+	slot_free(s);
+	if (poison)
+		remove_zygote(p, z);
+}

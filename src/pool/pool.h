@@ -1,0 +1,69 @@
+/* pool/pool.h - zygotes and their parked workers: take, give back, retire.
+ *
+ * A zygote per (tenant, image, profile, walls, reuse).  Its children are made
+ * ahead of need, each locked in both walls and parked on a socket; one that
+ * ends is replaced by the zygote itself, so the caller's time holds only take
+ * and run.  A zygote whose child crashed or breached a wall is ended with all
+ * its children.
+ *
+ * Not thread-safe: one pool belongs to one handle. */
+#ifndef POOL_POOL_H
+#define POOL_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "wire/frame.h"
+#include "wire/spawn.h"
+
+struct pool;
+
+struct pool_options {
+	const char *worker_path; /* borrowed for the pool's life */
+	uint32_t per_cpu;	 /* parked workers per CPU, at least 1 */
+	uint32_t runs_per_worker;
+	bool single; /* one worker a run, made when asked for */
+	bool verify;
+};
+
+struct pool_want { /* borrowed for the call */
+	const char *tenant;
+	uint32_t profile;	/* enum engine_profile */
+	const char *image_path; /* NULL: foreign modules, loaded by the child */
+	const uint8_t *digest;	/* 32 bytes, of a foreign module */
+	uint32_t may_lack;
+	bool reuse;
+};
+
+/* A worker taken for one run. */
+struct slot {
+	struct channel channel;
+	int pidfd;
+	int pid; /* as the zygote sees it */
+	uint32_t number;
+	int cpu;
+	bool cold;	 /* it was made for this run, nobody waited parked */
+	bool loaded;	 /* holds the module of `digest` already */
+	bool seen_ready; /* its FRAME_READY was read */
+	uint32_t runs;
+	uint8_t digest[32];
+	struct spawn_ready ready; /* once seen_ready */
+	struct zygote *zygote;	  /* borrowed */
+	struct slot *next;
+};
+
+MUST_CHECK int pool_new(const struct pool_options *o, struct pool **ret,
+			struct redoma_error *err);
+MUST_CHECK int pool_take(struct pool *p, const struct pool_want *w,
+			 struct slot **ret, struct redoma_error *err);
+/* Back for another run of the same tenant; retires it when it is worn. */
+void pool_give(struct pool *p, struct slot *s);
+/* The run is over and so is the worker: it exits by itself (one-shot). */
+void pool_drop(struct pool *p, struct slot *s);
+/* Kills a worker and learns how it ended; `poison` ends its zygote too (a
+ * crash or breach).  ret may be NULL. */
+void pool_kill(struct pool *p, struct slot *s, bool poison,
+	       struct spawn_dead *ret);
+void pool_free(struct pool *p);
+
+#endif

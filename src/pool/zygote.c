@@ -1,0 +1,268 @@
+#include "pool/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "pool/spawn.h"
+
+#define WHERE "pool"
+
+void slot_free(struct slot *s)
+{
+	if (!s)
+		return;
+	channel_done(&s->channel);
+	close(s->channel.fd);
+	close(s->pidfd);
+	free(s);
+}
+
+void zygote_end(struct zygote *z)
+{
+	struct slot *s;
+
+	if (!z)
+		return;
+	if (z->pidfd >= 0)
+		spawn_end(z->pidfd);
+	while ((s = z->idle)) {
+		z->idle = s->next;
+		slot_free(s);
+	}
+	channel_done(&z->channel);
+	if (z->channel.fd >= 0)
+		close(z->channel.fd);
+	free(z->tenant);
+	free(z->image);
+	free(z);
+}
+
+static void cleanup_zygote(struct zygote **z)
+{
+	zygote_end(*z);
+}
+
+bool zygote_matches(const struct zygote *z, const struct pool_want *w)
+{
+	return z->setup.profile == w->profile &&
+	       z->setup.may_lack == w->may_lack &&
+	       !!z->setup.reuse == w->reuse && !strcmp(z->tenant, w->tenant) &&
+	       !strcmp(z->image, w->image_path ? w->image_path : "");
+}
+
+/* One set of children for each CPU that this thread may run on: a caller is
+ * handed one of its own CPU, since waking another costs far more than a run. */
+static void fill_cpus(struct spawn_setup *s, const struct pool_options *o)
+{
+	cpu_set_t set;
+	int cpu;
+
+	s->per_cpu = o->single ? 1 : o->per_cpu;
+	if (o->single || sched_getaffinity(0, sizeof set, &set))
+		return;
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &set) && s->n_cpus < SPAWN_SLOTS_MAX)
+			s->cpus[s->n_cpus++] = (uint16_t)cpu;
+}
+
+static int start_process(struct zygote *z, const struct pool_options *o,
+			 struct redoma_error *err)
+{
+	static const char *const argv[] = {"redoma-zygote", NULL};
+	CLEANUP_FD int theirs = -1;
+	struct spawn_request q = {
+		.path = o->worker_path, .argv = argv, .n_fds = 1};
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
+		return err_sys(err, WHERE, "make a socket pair");
+	channel_init(&z->channel, sv[0]);
+	theirs = sv[1];
+	q.fds = &theirs;
+	return spawn_process(&q, &z->pidfd, err);
+}
+
+static int send_setup(struct zygote *z, struct redoma_error *err)
+{
+	CLEANUP_FD int image = -1;
+
+	if (!z->setup.has_image)
+		return channel_send(&z->channel, FRAME_SPAWN, FRAME_LAST,
+				    &z->setup, sizeof z->setup, err);
+	image = open(z->image, O_RDONLY | O_CLOEXEC);
+	if (image < 0)
+		return err_sys(err, WHERE, "open the language image %s",
+			       z->image);
+	return channel_send_fds(&z->channel, FRAME_SPAWN, &z->setup,
+				sizeof z->setup, &image, 1, err);
+}
+
+/* A process that could not set itself up says why in one frame. */
+static int failed(const void *body, size_t len, struct redoma_error *err)
+{
+	struct redoma_error e;
+
+	if (len != sizeof e)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the worker failed and did not say why");
+	memcpy(&e, body, sizeof e);
+	e.where[sizeof e.where - 1] = '\0';
+	e.text[sizeof e.text - 1] = '\0';
+	if (e.code >= 0)
+		e.code = REDOMA_E_WORKER;
+	if (err)
+		*err = e;
+	return e.code;
+}
+
+static int wait_ready(struct zygote *z, struct redoma_error *err)
+{
+	struct redoma_error why = {0};
+	struct frame f;
+	const void *body;
+	int r = channel_recv(&z->channel, ZYGOTE_START_US, &f, &body, &why);
+
+	if (r)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "redoma-worker did not start: %s", why.text);
+	if (f.kind == FRAME_FAILED)
+		return failed(body, f.len, err);
+	if (f.kind != FRAME_READY || f.len != sizeof z->ready)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "redoma-worker is of another build");
+	memcpy(&z->ready, body, sizeof z->ready);
+	if (z->ready.abi != SPAWN_ABI)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "redoma-worker is of another build");
+	return 0;
+}
+
+int zygote_start(const struct pool_options *o, const struct pool_want *w,
+		 struct zygote **ret, struct redoma_error *err)
+{
+	CLEANUP(cleanup_zygote) struct zygote *z = calloc(1, sizeof *z);
+	int r;
+
+	if (!z)
+		return err_nomem(err, WHERE);
+	z->pidfd = -1;
+	channel_init(&z->channel, -1);
+	z->tenant = strdup(w->tenant);
+	z->image = strdup(w->image_path ? w->image_path : "");
+	if (!z->tenant || !z->image)
+		return err_nomem(err, WHERE);
+	z->setup = (struct spawn_setup){
+		.abi = SPAWN_ABI,
+		.profile = w->profile,
+		.has_image = w->image_path != NULL,
+		.may_lack = w->may_lack,
+		.single = o->single,
+		.reuse = w->reuse,
+		.runs_per_worker = w->reuse ? o->runs_per_worker : 1,
+		.verify = o->verify,
+	};
+	fill_cpus(&z->setup, o);
+	r = start_process(z, o, err);
+	if (!r)
+		r = send_setup(z, err);
+	if (!r)
+		r = wait_ready(z, err);
+	if (r)
+		return r;
+	*ret = TAKE_PTR(z);
+	return 0;
+}
+
+int zygote_ask(struct zygote *z, struct redoma_error *err)
+{
+	return channel_send(&z->channel, FRAME_SPAWN, FRAME_LAST, NULL, 0, err);
+}
+
+static int born(struct zygote *z, const void *body, size_t len,
+		struct redoma_error *err)
+{
+	struct spawn_born b;
+	struct slot *s, **end = &z->idle;
+
+	if (len != sizeof b || z->channel.n_fds != 2)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "a birth that breaks the protocol");
+	memcpy(&b, body, sizeof b);
+	s = malloc(sizeof *s);
+	if (!s)
+		return err_nomem(err, WHERE);
+	channel_init(&s->channel, channel_take_fd(&z->channel));
+	s->pidfd = channel_take_fd(&z->channel);
+	s->pid = b.pid;
+	s->number = b.slot;
+	s->cpu = b.cpu;
+	s->cold = s->loaded = s->seen_ready = false;
+	s->runs = 0;
+	s->zygote = z;
+	s->next = NULL;
+	while (*end)
+		end = &(*end)->next;
+	*end = s;
+	return 0;
+}
+
+static void died(struct zygote *z, const struct spawn_dead *d)
+{
+	struct slot **at = &z->idle;
+
+	z->dead[z->n_dead++ % ZYGOTE_DEAD_KEPT] = *d;
+	while (*at && (*at)->number != d->slot)
+		at = &(*at)->next;
+	if (*at) {
+		struct slot *s = *at;
+
+		*at = s->next;
+		slot_free(s);
+	}
+}
+
+bool zygote_death(const struct zygote *z, uint32_t slot, struct spawn_dead *ret)
+{
+	uint32_t i;
+
+	for (i = 0; i < z->n_dead && i < ZYGOTE_DEAD_KEPT; i++)
+		if (z->dead[i].slot == slot) {
+			*ret = z->dead[i];
+			return true;
+		}
+	return false;
+}
+
+int zygote_listen(struct zygote *z, uint64_t timeout_us,
+		  struct redoma_error *err)
+{
+	struct spawn_dead d;
+	struct frame f;
+	const void *body;
+	int r = channel_recv(&z->channel, timeout_us, &f, &body, err);
+
+	if (r)
+		return r;
+	switch (f.kind) {
+	case FRAME_BORN:
+		return born(z, body, f.len, err);
+	case FRAME_DEAD:
+		if (f.len == sizeof d) {
+			memcpy(&d, body, sizeof d);
+			died(z, &d);
+			return 0;
+		}
+		break;
+	case FRAME_FAILED:
+		return failed(body, f.len, err);
+	default:
+		break;
+	}
+	return err_set(err, REDOMA_E_WORKER, WHERE,
+		       "the zygote broke the protocol");
+}

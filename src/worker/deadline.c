@@ -1,0 +1,104 @@
+#include "worker/deadline.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#define WHERE "worker"
+
+/* The handler's state cannot be anything but static. */
+static struct {
+	volatile sig_atomic_t stop;
+	volatile sig_atomic_t kind;
+	volatile int32_t *volatile word;
+	struct engine *engine;
+	timer_t wall, cpu;
+	int cpu_armed;
+} deadline;
+
+static void on_deadline(int sig)
+{
+	volatile int32_t *word = deadline.word;
+
+	if (!deadline.kind)
+		deadline.kind = sig == SIGRTMIN ? DEADLINE_WALL : DEADLINE_CPU;
+	deadline.stop = 1;
+	if (word)
+		*word = 1;
+	engine_interrupt(deadline.engine);
+}
+
+int deadline_install(struct engine *e, struct redoma_error *err)
+{
+	struct sigaction sa = {.sa_handler = on_deadline,
+			       .sa_flags = SA_ONSTACK};
+
+	deadline.engine = e;
+	sigfillset(&sa.sa_mask);
+	sigdelset(&sa.sa_mask, SIGSEGV);
+	sigdelset(&sa.sa_mask, SIGILL);
+	sigdelset(&sa.sa_mask, SIGFPE);
+	sigdelset(&sa.sa_mask, SIGBUS);
+	if (sigaction(SIGRTMIN, &sa, NULL) || sigaction(SIGRTMIN + 1, &sa, NULL))
+		return err_sys(err, WHERE, "install the deadline's handler");
+	return 0;
+}
+
+static int create(clockid_t clock, int sig, timer_t *ret)
+{
+	struct sigevent se = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = sig};
+
+	return timer_create(clock, &se, ret);
+}
+
+int deadline_create(struct redoma_error *err)
+{
+	if (create(CLOCK_MONOTONIC, SIGRTMIN, &deadline.wall) ||
+	    create(CLOCK_PROCESS_CPUTIME_ID, SIGRTMIN + 1, &deadline.cpu))
+		return err_sys(err, WHERE, "create the deadline's timers");
+	return 0;
+}
+
+const volatile sig_atomic_t *deadline_stop(void)
+{
+	return &deadline.stop;
+}
+
+void deadline_watch(volatile int32_t *word)
+{
+	deadline.word = word;
+	/* It may have passed before there was a word to set. */
+	if (word && deadline.stop)
+		*word = 1;
+}
+
+static int set(timer_t t, uint64_t us)
+{
+	struct itimerspec it = {
+		.it_value = {(time_t)(us / 1000000),
+			     (long)(us % 1000000) * 1000}};
+
+	return timer_settime(t, 0, &it, NULL);
+}
+
+int deadline_arm(uint64_t wall_us, uint64_t cpu_us, struct redoma_error *err)
+{
+	deadline.kind = DEADLINE_NONE;
+	deadline.stop = 0;
+	deadline.word = NULL;
+	/* One thread cannot use more CPU time than passes by the clock. */
+	deadline.cpu_armed = cpu_us < wall_us;
+	if (set(deadline.wall, wall_us) ||
+	    (deadline.cpu_armed && set(deadline.cpu, cpu_us)))
+		return err_sys(err, WHERE, "arm the deadline");
+	return 0;
+}
+
+enum deadline_kind deadline_disarm(void)
+{
+	deadline.word = NULL;
+	set(deadline.wall, 0);
+	if (deadline.cpu_armed)
+		set(deadline.cpu, 0);
+	return (enum deadline_kind)deadline.kind;
+}

@@ -1,0 +1,29 @@
+/* worker/deadline.h - the timers that end a run, and the signal handler that
+ * does it: it sets the word that a language image polls, and makes epoch
+ * checks trap.  Process-wide, since signals are.
+ *
+ * Source: timer_create(2), signal-safety(7). */
+#ifndef WORKER_DEADLINE_H
+#define WORKER_DEADLINE_H
+
+#include <signal.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "engine/engine.h"
+
+enum deadline_kind { DEADLINE_NONE, DEADLINE_WALL, DEADLINE_CPU };
+
+/* Once, in the zygote: the handler. */
+MUST_CHECK int deadline_install(struct engine *e, struct redoma_error *err);
+/* In the child, before it is locked: timers are not inherited by fork. */
+MUST_CHECK int deadline_create(struct redoma_error *err);
+/* True while one has passed; every wait of the host looks at it. */
+const volatile sig_atomic_t *deadline_stop(void);
+/* The image's interrupt word while it runs, NULL otherwise. */
+void deadline_watch(volatile int32_t *word);
+MUST_CHECK int deadline_arm(uint64_t wall_us, uint64_t cpu_us,
+			    struct redoma_error *err);
+/* Disarms and says which one had passed. */
+enum deadline_kind deadline_disarm(void);
+
+#endif

@@ -1,0 +1,279 @@
+#include "worker/zygote.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "engine/module.h"
+#include "worker/child.h"
+#include "worker/deadline.h"
+#include "worker/run.h"
+
+#define WHERE "worker"
+#define FAILURES_MAX 3 /* children that died before they parked, in a row */
+
+struct birth {
+	pid_t pid; /* 0: free */
+	uint32_t slot;
+	int cpu;
+};
+
+struct nursery {
+	struct birth births[SPAWN_SLOTS_MAX];
+	uint32_t next_slot;
+	int failures;
+	int sigfd;
+};
+
+static int read_setup(struct channel *c, struct spawn_setup *s, int *ret_image,
+		      struct redoma_error *err)
+{
+	struct frame f;
+	const void *body;
+	int r = channel_recv(c, UINT64_MAX, &f, &body, err);
+
+	if (r)
+		return r;
+	if (f.kind != FRAME_SPAWN || f.len != sizeof *s)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the core is of another build");
+	memcpy(s, body, sizeof *s);
+	if (s->abi != SPAWN_ABI || s->profile >= ENGINE_PROFILES ||
+	    s->n_cpus > SPAWN_SLOTS_MAX)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the core is of another build");
+	*ret_image = channel_take_fd(c);
+	return 0;
+}
+
+static int load(struct kit *k, int image, struct redoma_error *err)
+{
+	int r = engine_new((enum engine_profile)k->setup.profile, &k->engine,
+			   err);
+
+	if (!r)
+		r = wasi_new(deadline_stop(), &k->wasi, err);
+	if (!r)
+		r = deadline_install(k->engine, err);
+	if (!r)
+		r = exec_new(k->engine, deadline_stop(), &k->exec, err);
+	if (r || !k->setup.has_image)
+		return r;
+	if (image < 0)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the core sent no image");
+	r = module_load_file(k->engine, image, err);
+	if (!r)
+		r = module_link(k->engine, k->wasi, err);
+	if (!r && !k->setup.single)
+		r = run_warm(k, err);
+	return r;
+}
+
+static int set_up(struct channel *c, struct kit *k, struct redoma_error *err)
+{
+	struct jail_options o = {.filter = JAIL_FILTER_WORKER};
+	CLEANUP_FD int image = -1;
+	int r = read_setup(c, &k->setup, &image, err);
+
+	if (r)
+		return r;
+	r = load(k, image, err);
+	if (r)
+		return r;
+	o.may_lack = k->setup.may_lack;
+	return jail_prepare(&o, &k->jail, &k->report, err);
+}
+
+void zygote_ready(const struct kit *k, uint64_t since_us,
+		  struct spawn_ready *ret)
+{
+	size_t i;
+
+	*ret = (struct spawn_ready){
+		.abi = SPAWN_ABI,
+		.landlock_abi = k->report.landlock_abi,
+		.fast_reset = engine_fast_reset(k->engine),
+		.us = (uint32_t)(clock_mono_us() - since_us),
+	};
+	for (i = 0; i < JAIL_CONTROLS && i < SPAWN_CONTROLS; i++)
+		ret->state[i] = k->report.state[i];
+}
+
+static struct birth *find_birth(struct nursery *n, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < SPAWN_SLOTS_MAX; i++)
+		if (n->births[i].pid == pid)
+			return &n->births[i];
+	return NULL;
+}
+
+static int make_child(struct channel *c, struct kit *k, struct nursery *n,
+		      int cpu, struct redoma_error *err)
+{
+	CLEANUP_FD int ours = -1;
+	CLEANUP_FD int theirs = -1;
+	CLEANUP_FD int pidfd = -1;
+	struct birth *b = find_birth(n, 0);
+	struct spawn_born born;
+	int sv[2], fds[2];
+	pid_t pid;
+
+	if (!b)
+		return err_set(err, REDOMA_E_BUSY, WHERE,
+			       "too many workers in one zygote");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
+		return err_sys(err, WHERE, "make a socket pair");
+	ours = sv[0];
+	theirs = sv[1];
+	pid = jail_fork(k->jail, &pidfd, err);
+	if (pid < 0)
+		return pid;
+	if (pid == 0)
+		child_main(k, ours, cpu);
+	*b = (struct birth){pid, ++n->next_slot, cpu};
+	born = (struct spawn_born){b->slot, pid, cpu};
+	fds[0] = theirs;
+	fds[1] = pidfd;
+	return channel_send_fds(c, FRAME_BORN, &born, sizeof born, fds, 2, err);
+}
+
+static int first_children(struct channel *c, struct kit *k, struct nursery *n,
+			  struct redoma_error *err)
+{
+	uint32_t i, j;
+	int r = 0;
+
+	if (k->setup.single)
+		return 0;
+	for (j = 0; j < k->setup.per_cpu; j++)
+		for (i = 0; i < k->setup.n_cpus && !r; i++)
+			if (find_birth(n, 0))
+				r = make_child(c, k, n, k->setup.cpus[i], err);
+	return r;
+}
+
+static int bury(struct channel *c, struct kit *k, struct nursery *n,
+		const siginfo_t *si, struct redoma_error *err)
+{
+	struct birth *b = find_birth(n, si->si_pid);
+	struct spawn_dead d;
+	int cpu, r;
+
+	if (!b)
+		return 0;
+	cpu = b->cpu;
+	d = (struct spawn_dead){b->slot, si->si_code, si->si_status};
+	b->pid = 0;
+	r = channel_send(c, FRAME_DEAD, FRAME_LAST, &d, sizeof d, err);
+	if (r || k->setup.single)
+		return r;
+	n->failures = si->si_code == CLD_EXITED &&
+				      si->si_status == CHILD_FAILED
+			      ? n->failures + 1
+			      : 0;
+	if (n->failures >= FAILURES_MAX)
+		return 0;
+	return make_child(c, k, n, cpu, err);
+}
+
+static int reap(struct channel *c, struct kit *k, struct nursery *n,
+		struct redoma_error *err)
+{
+	struct signalfd_siginfo drained;
+	int r = 0;
+
+	if (read(n->sigfd, &drained, sizeof drained) < 0 && errno != EAGAIN)
+		return err_sys(err, WHERE, "read the child signal");
+	while (!r) {
+		siginfo_t si = {0};
+
+		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG) || !si.si_pid)
+			break;
+		r = bury(c, k, n, &si, err);
+	}
+	return r;
+}
+
+static int serve_core(struct channel *c, struct kit *k, struct nursery *n,
+		      struct redoma_error *err)
+{
+	struct frame f;
+	const void *body;
+	int r = channel_recv(c, UINT64_MAX, &f, &body, err);
+
+	if (r)
+		return r;
+	if (f.kind != FRAME_SPAWN)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the core is of another build");
+	return make_child(c, k, n, -1, err);
+}
+
+static int loop(struct channel *c, struct kit *k, struct nursery *n,
+		struct redoma_error *err)
+{
+	struct pollfd p[2] = {{.fd = c->fd, .events = POLLIN},
+			      {.fd = n->sigfd, .events = POLLIN}};
+	int r = first_children(c, k, n, err);
+
+	while (!r) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return err_sys(err, WHERE, "wait for the core");
+		if (p[1].revents)
+			r = reap(c, k, n, err);
+		if (!r && p[0].revents)
+			r = serve_core(c, k, n, err);
+	}
+	return r;
+}
+
+static int watch_children(struct nursery *n, struct redoma_error *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return err_sys(err, WHERE, "block the child signal");
+	n->sigfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return n->sigfd < 0 ? err_sys(err, WHERE, "watch for children") : 0;
+}
+
+int zygote_serve(struct channel *control, char *title)
+{
+	uint64_t since = clock_mono_us();
+	struct kit k = {.title = title};
+	struct nursery *n = calloc(1, sizeof *n);
+	struct redoma_error err = {0};
+	struct spawn_ready ready;
+	int r;
+
+	prctl(PR_SET_NAME, "redoma-zygote", 0, 0, 0);
+	if (!n)
+		return CHILD_FAILED;
+	r = set_up(control, &k, &err);
+	if (!r)
+		r = watch_children(n, &err);
+	if (!r) {
+		zygote_ready(&k, since, &ready);
+		r = channel_send(control, FRAME_READY, FRAME_LAST, &ready,
+				 sizeof ready, &err);
+	}
+	if (!r)
+		r = loop(control, &k, n, &err);
+	/* End of file means that the core is done; children go with us. */
+	if (channel_send(control, FRAME_FAILED, FRAME_LAST, &err, sizeof err,
+			 NULL))
+		return 0;
+	return CHILD_FAILED;
+}

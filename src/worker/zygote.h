@@ -1,0 +1,32 @@
+/* worker/zygote.h - the trusted parent of workers: loads the engine and the
+ * image, enters its namespaces once, and makes locked children.  It never
+ * reads a guest byte.  Single-threaded. */
+#ifndef WORKER_ZYGOTE_H
+#define WORKER_ZYGOTE_H
+
+#include "engine/exec.h"
+#include "jail/jail.h"
+#include "wasi/wasi.h"
+#include "wire/frame.h"
+#include "wire/spawn.h"
+
+#define ZYGOTE_CONTROL_FD 3
+
+/* What every child inherits, ready to use. */
+struct kit {
+	struct spawn_setup setup;
+	struct engine *engine;
+	struct wasi *wasi;
+	struct exec *exec;
+	struct jail *jail;
+	struct jail_report report;
+	char *title; /* argv[0], to show what a process is in ps */
+};
+
+/* Fills what a FRAME_READY says. */
+void zygote_ready(const struct kit *k, uint64_t since_us,
+		  struct spawn_ready *ret);
+/* Serves until the core is gone; the exit status of the process. */
+int zygote_serve(struct channel *control, char *title);
+
+#endif
