@@ -1,0 +1,54 @@
+/* redoma_engine.h - what the C API of Wasmtime 48 lacks (engine-rs/src/lib.rs).
+ * Include after, or with, <wasmtime.h>. */
+#ifndef REDOMA_ENGINE_H
+#define REDOMA_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <wasmtime.h>
+
+/* Whether traps collect a backtrace (20 frames).  Off saves time. */
+void rd_config_backtrace(wasm_config_t *c, bool on);
+/* Must be at least max_wasm_stack, or wasm_engine_new_with_config aborts, even
+ * though no asynchronous stack is ever made.  Default 2 MiB. */
+void rd_config_async_stack(wasm_config_t *c, size_t bytes);
+/* Whether tables are filled when an entry is first used (default true). */
+void rd_config_table_lazy(wasm_config_t *c, bool on);
+/* Whether calls may be inlined across functions by the compiler. */
+void rd_config_inlining(wasm_config_t *c, bool on);
+/* Switches one WebAssembly proposal by its name, such as "extended-const",
+ * "legacy-exceptions", "threads", "shared-everything-threads",
+ * "memory-control", "component-model" or any that has a setter of its own.
+ * False: this version knows no such name.  Turning on what this build cannot
+ * do makes wasm_engine_new_with_config abort. */
+bool rd_config_feature(wasm_config_t *c, const char *name, bool on);
+
+/* Reset of pooled memories: on, only pages that were written are put back, told
+ * by the PAGEMAP_SCAN ioctl(2) (Linux 6.7); off, a fixed prefix is copied. */
+void rd_pool_pagemap_scan(wasmtime_pooling_allocation_config_t *p, bool on);
+/* Whether this kernel has PAGEMAP_SCAN and lets this process use it. */
+bool rd_pagemap_available(void);
+
+/* A store's limits and what it uses: the caller fills in the limits, leaves the
+ * rest 0, and reads the counters at any time. */
+struct rd_limiter {
+	uint64_t memory_bytes;	 /* limit: all linear memories together, with
+				    the heap of garbage-collected objects */
+	uint64_t table_elements; /* limit: all tables together */
+	uint64_t memory_now, memory_peak; /* bytes */
+	uint64_t table_now;		  /* elements */
+	/* How often a growth was refused, by the limits above or by the system.
+	 * The guest saw -1; at instantiation it is an error.  A growth over
+	 * what the module itself declared does not count. */
+	uint32_t memory_denied, table_denied;
+	uint32_t instances, tables, memories; /* limits: how many there may be */
+	uint32_t unused;
+};
+
+/* Puts the store under *l, which is borrowed and must stay in place until the
+ * store is deleted.  The numbers of instances, tables and memories are read
+ * here, all else whenever something grows. */
+void rd_store_limiter(wasmtime_store_t *s, struct rd_limiter *l);
+
+#endif
