@@ -127,7 +127,7 @@ static void evict(struct zygote *z)
 static int wait_birth(struct zygote *z, const struct pool_want *w,
 		      struct slot **ret, struct redoma_error *err)
 {
-	uint64_t until = clock_mono_us() + ZYGOTE_BIRTH_US;
+	uint64_t until = clock_monotonic_us() + ZYGOTE_BIRTH_US;
 	int r = 0;
 
 	if (z->setup.single)
@@ -135,7 +135,7 @@ static int wait_birth(struct zygote *z, const struct pool_want *w,
 	else
 		evict(z);
 	while (!r) {
-		uint64_t now = clock_mono_us();
+		uint64_t now = clock_monotonic_us();
 
 		r = zygote_listen(z, now < until ? until - now : 0, err);
 		if (r)
@@ -220,12 +220,12 @@ void pool_drop(struct pool *p, struct slot *s)
 
 static void learn_end(struct zygote *z, uint32_t number, struct spawn_dead *ret)
 {
-	uint64_t until = clock_mono_us() + DEATH_US;
+	uint64_t until = clock_monotonic_us() + DEATH_US;
 	int r = 0;
 
 	*ret = (struct spawn_dead){.slot = number};
 	while (!zygote_death(z, number, ret) && !r) {
-		uint64_t now = clock_mono_us();
+		uint64_t now = clock_monotonic_us();
 
 		r = zygote_listen(z, now < until ? until - now : 0, NULL);
 	}

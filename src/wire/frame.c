@@ -218,7 +218,7 @@ static int wait_in(int fd, uint64_t until_us, struct redoma_error *err)
 {
 	for (;;) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		uint64_t now = clock_mono_us();
+		uint64_t now = clock_monotonic_us();
 		uint64_t left = now < until_us ? until_us - now : 0;
 		struct timespec t = {(time_t)(left / 1000000),
 				     (long)(left % 1000000) * 1000};
@@ -306,7 +306,7 @@ int channel_recv(struct channel *c, uint64_t timeout_us, struct frame *ret,
 	struct frame f;
 
 	if (timeout_us != UINT64_MAX)
-		until = clock_mono_us() + timeout_us;
+		until = clock_monotonic_us() + timeout_us;
 	for (;;) {
 		size_t have = c->have - c->at;
 		int r;

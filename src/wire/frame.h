@@ -21,7 +21,8 @@
 #define FRAME_FDS_MAX 253 /* SCM_MAX_FD, unix(7) */
 #define FRAME_LAST 1u
 
-/* core -> worker: PLAN SOURCE INPUT GO ANSWER; worker -> core: the rest.
+/* core -> worker: PLAN MODULE NAME INVOKE SOURCE INPUT, in this order, the
+ * last one starts the run; ANSWER.  worker -> core: the rest.
  * core <-> zygote: SPAWN, READY, BORN, DEAD. */
 enum frame_kind {
 	FRAME_PLAN = 1,
@@ -38,6 +39,8 @@ enum frame_kind {
 	FRAME_BORN,
 	FRAME_DEAD,
 	FRAME_FAILED,  /* body: struct redoma_error; set-up failed */
+	FRAME_NAME,    /* body: the name of the source, for errors */
+	FRAME_INVOKE,  /* body: the export to call */
 	FRAME_MODULE,  /* no body, one descriptor: the artefact to load */
 	FRAME_KIND_MAX
 };

@@ -101,7 +101,7 @@ void zygote_ready(const struct kit *k, uint64_t since_us,
 		.abi = SPAWN_ABI,
 		.landlock_abi = k->report.landlock_abi,
 		.fast_reset = engine_fast_reset(k->engine),
-		.us = (uint32_t)(clock_mono_us() - since_us),
+		.us = (uint32_t)(clock_monotonic_us() - since_us),
 	};
 	for (i = 0; i < JAIL_CONTROLS && i < SPAWN_CONTROLS; i++)
 		ret->state[i] = k->report.state[i];
@@ -251,7 +251,7 @@ static int watch_children(struct nursery *n, struct redoma_error *err)
 
 int zygote_serve(struct channel *control, char *title)
 {
-	uint64_t since = clock_mono_us();
+	uint64_t since = clock_monotonic_us();
 	struct kit k = {.title = title};
 	struct nursery *n = calloc(1, sizeof *n);
 	struct redoma_error err = {0};
