@@ -27,3 +27,54 @@ configure: deps
 		$(MESON) --reconfigure $(BUILD); \
 	fi
 	@mv $(BUILD)/.found.new $(BUILD)/.found
+
+TEST = python3 tests/run.py --build $(BUILD)
+
+tree-before:
+	@mkdir -p $(BUILD)
+	@git status --porcelain >$(BUILD)/.tree 2>/dev/null || :
+
+test: tree-before all ## build and run the tests; T='words' selects some
+	@$(TEST) $(T)
+
+test-slow: tree-before all ## the same with the nightly lengths
+	@$(TEST) --slow $(T)
+
+san: ## unit tests and fuzz corpora under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory BUILD=build-san all \
+		MESON_FLAGS='-Db_sanitize=address,undefined -Db_lundef=false'
+	@ASAN_OPTIONS=abort_on_error=1 \
+	UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1 \
+		python3 tests/run.py --build build-san --kind unit --kind fuzz $(T)
+
+FUZZ_SECONDS ?= 20
+fuzz: ## every fuzz target for FUZZ_SECONDS (20) each
+	@CC=clang-19 $(MAKE) --no-print-directory BUILD=build-fuzz all \
+		MESON_FLAGS='-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false'
+	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+demo: all ## sums a CSV by group under a one-file grant; shows the refusals
+	@demo/run $(BUILD)
+
+bench: all ## measure, and print a table
+	@bench/run $(BUILD)
+
+bench-check: all ## measure, and compare with bench/targets
+	@bench/run --check $(BUILD)
+
+install: all ## PREFIX (/usr/local), DESTDIR
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@meson install -C $(BUILD) --quiet
+
+dist: ## redoma-VERSION.tar.gz from the commit that is checked out
+	@tools/dist
+
+bump-engine: ## move to the newest patch release of Wasmtime 48, test everything
+	@tools/bump-engine
+	@$(MAKE) --no-print-directory test
+
+clean: ## remove what was built; the cache of dependencies stays
+	@rm -rf build build-san build-fuzz
+
+.PHONY: test test-slow san fuzz demo bench bench-check install dist \
+	bump-engine clean tree-before
