@@ -1,0 +1,122 @@
+#include "cli/grants.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+
+const struct option grants_options[] = {
+	{.name = "policy", .value = "FILE", .words = "@file",
+	 .help = "run under this policy; the options below can only narrow it"},
+	{.name = "read", .value = "HOST[=GUEST]", .repeats = true,
+	 .words = "@file",
+	 .help = "let the guest read one file, or a directory (trailing /)"},
+	{.name = "write", .value = "HOST[=GUEST]:SIZE", .repeats = true,
+	 .words = "@file",
+	 .help = "let it write one file, or new files in a directory"},
+	{.name = "env", .value = "K=V", .repeats = true,
+	 .help = "one environment variable; nothing else is visible"},
+	{.name = "limit", .value = "K=V", .repeats = true,
+	 .words = "wall= cpu= fuel= memory= output= calls= files=",
+	 .help = "wall, cpu, fuel, memory, output, calls, in_flight or files"},
+	{.name = "clock", .value = "real|none|fixed:TIME",
+	 .words = "real none fixed:", .help = "the clock the guest sees"},
+	{.name = "random", .value = "real|none|seed:N",
+	 .words = "real none seed:", .help = "where randomness comes from"},
+	{.name = "on-denied", .value = "error|end", .words = "error end",
+	 .help = "a refusal is an error in the guest, or ends the run"},
+	{.name = "walls", .value = "NAME,...",
+	 .help = "kernel controls that may be missing here (default: none)"},
+	{.name = "reuse", .value = "never|tenant", .words = "never tenant",
+	 .help = "keep the worker process for the next run of this tenant"},
+	{.name = "allow", .value = "'GET URL'", .repeats = true,
+	 .help = "network requests: read and shown, refused in this release"},
+	{.name = "tool", .value = "NAME", .repeats = true,
+	 .help = "tools: read and shown, refused in this release"},
+	{0},
+};
+
+static bool is_mine(const struct option *o)
+{
+	for (const struct option *g = grants_options; g->name; g++)
+		if (g == o)
+			return strcmp(o->name, "policy") != 0;
+	return false;
+}
+
+static const char *key_of(const struct option *o)
+{
+	return strcmp(o->name, "on-denied") ? o->name : "on_denied";
+}
+
+static void policy_cleanup(struct redoma_policy **p)
+{
+	redoma_policy_free(*p);
+}
+
+/* Replaces *p by *p with every option of the command line, in order. */
+static int add_options(const struct args *a, struct redoma_policy **p,
+		       struct redoma_error *err)
+{
+	for (size_t i = 0; i < a->n_given; i++) {
+		struct redoma_policy *next = NULL;
+		const struct option *o = a->given[i].option;
+		int rc;
+
+		if (!is_mine(o))
+			continue;
+		rc = redoma_policy_with(*p, key_of(o), a->given[i].value, NULL,
+					&next, err);
+		if (rc)
+			return rc;
+		redoma_policy_free(*p);
+		*p = next;
+	}
+	return 0;
+}
+
+static bool any_option(const struct args *a)
+{
+	for (size_t i = 0; i < a->n_given; i++)
+		if (is_mine(a->given[i].option))
+			return true;
+	return false;
+}
+
+static int make(const char *path, struct redoma_policy **ret,
+		struct redoma_error *err)
+{
+	static const char empty[] = "redoma: 1\n";
+
+	if (path)
+		return redoma_policy_read(path, ret, err);
+	return redoma_policy_parse(empty, sizeof(empty) - 1, NULL, ret, err);
+}
+
+int grants_build(const struct args *a, const char *policy_path,
+		 struct grants *ret, struct redoma_error *err)
+{
+	CLEANUP(policy_cleanup) struct redoma_policy *policy = NULL;
+	CLEANUP(policy_cleanup) struct redoma_policy *request = NULL;
+	const char *path = policy_path ? policy_path : args_value(a, "policy");
+	int rc = make(path, &policy, err);
+
+	if (!rc && !path)
+		rc = add_options(a, &policy, err);
+	else if (!rc && any_option(a)) {
+		rc = make(path, &request, err);
+		if (!rc)
+			rc = add_options(a, &request, err);
+	}
+	if (rc)
+		return rc;
+	ret->policy = TAKE_PTR(policy);
+	ret->request = TAKE_PTR(request);
+	return 0;
+}
+
+void grants_done(struct grants *g)
+{
+	redoma_policy_free(g->policy);
+	redoma_policy_free(g->request);
+	*g = (struct grants){0};
+}

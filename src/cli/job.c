@@ -1,0 +1,114 @@
+#include "cli/job.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/exits.h"
+#include "cli/grants.h"
+#include "cli/print.h"
+
+const struct option job_options[] = {
+	{.name = "input", .value = "JSON|@FILE|-", .words = "@file",
+	 .help = "what the script sees as `input`; a module, on its stdin"},
+	{.name = "json", .help = "print the whole result as one JSON object"},
+	{.name = "stats", .help = "add a line on time and memory to stderr"},
+	{.name = "quiet", .letter = 'q',
+	 .help = "only the guest's output and value"},
+	{0},
+};
+
+/* What a signal handler needs; this is the program, not the library. */
+static struct redoma *volatile running;
+static volatile sig_atomic_t signalled;
+
+static void on_signal(int sig)
+{
+	struct redoma *r = running;
+
+	(void)sig;
+	if (signalled++)
+		_exit(EXIT_CANCELLED);
+	if (r)
+		redoma_cancel(r);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = {.sa_handler = on_signal};
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+static void result_cleanup(struct redoma_result **r)
+{
+	redoma_result_free(*r);
+}
+
+static void redoma_cleanup(struct redoma **r)
+{
+	running = NULL;
+	redoma_close(*r);
+}
+
+int job_refused(const struct args *a, const struct redoma_error *err)
+{
+	return print_refused(err, args_has(a, "json"));
+}
+
+static int go(const struct grants *g, const struct redoma_request *q,
+	      struct redoma_result **ret, struct redoma_error *err)
+{
+	CLEANUP(redoma_cleanup) struct redoma *r = NULL;
+	int rc = redoma_open(g->policy, NULL, &r, err);
+
+	if (rc)
+		return rc;
+	running = r;
+	if (signalled)
+		return err_set(err, REDOMA_E_INVALID, "signal",
+			       "cancelled before anything was started");
+	return redoma_run(r, q, ret, err);
+}
+
+int job_run(const struct args *a, const struct source *s, const char *name)
+{
+	CLEANUP(buf_done) struct buf input = {0};
+	CLEANUP(grants_done) struct grants g = {0};
+	CLEANUP(result_cleanup) struct redoma_result *result = NULL;
+	const struct print_style style = {args_has(a, "json"),
+					  args_has(a, "stats"),
+					  args_has(a, "quiet")};
+	const char *spec = args_value(a, "input");
+	struct redoma_request q = REDOMA_REQUEST_INIT;
+	struct redoma_error err;
+	int rc = 0;
+
+	if (spec)
+		rc = source_input(spec, s->language, &input, &err);
+	if (!rc)
+		rc = grants_build(a, NULL, &g, &err);
+	if (rc)
+		return job_refused(a, &err);
+	q.language = source_language_name(s->language);
+	q.name = name;
+	q.source = s->bytes.data;
+	q.source_len = s->bytes.len;
+	q.input = spec ? (input.data ? input.data : "") : NULL;
+	q.input_len = input.len;
+	q.argv = (const char *const *)a->rest;
+	q.invoke = args_value(a, "invoke");
+	q.narrow = g.request;
+	catch_signals();
+	rc = go(&g, &q, &result, &err);
+	if (rc && signalled) {
+		job_refused(a, &err);
+		return EXIT_CANCELLED;
+	}
+	return rc ? job_refused(a, &err) : print_result(result, &style);
+}

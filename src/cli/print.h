@@ -1,0 +1,27 @@
+/* cli/print.h - what a person or a pipe sees. */
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
+
+#include <stdbool.h>
+#include "base/buf.h"
+#include "base/err.h"
+
+struct print_style {
+	bool json;  /* the result as one JSON object on stdout */
+	bool stats; /* one more line about time and memory on stderr */
+	bool quiet; /* no line of ours on stderr */
+};
+
+/* Exact bytes to a pipe or a file; on a terminal what would act on it is
+ * escaped.  0 or REDOMA_E_SYSTEM. */
+MUST_CHECK int print_bytes(int fd, const void *p, size_t len,
+			   struct redoma_error *err);
+/* "redoma: TEXT" on stderr, control characters escaped. */
+void print_line(const char *fmt, ...) PRINTF_LIKE(1, 2);
+/* Why nothing was run: a line on stderr, or with json an object
+ * {"status":"refused","error":{...}} on stdout.  Returns the exit code. */
+int print_refused(const struct redoma_error *err, bool json);
+/* The result of a run.  Returns the exit code. */
+int print_result(struct redoma_result *r, const struct print_style *style);
+
+#endif

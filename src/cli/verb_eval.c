@@ -1,0 +1,52 @@
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/grants.h"
+#include "cli/job.h"
+#include "cli/verb.h"
+
+static int check(const struct args *a, struct redoma_error *err)
+{
+	const char *lang = a->n_words ? a->words[0] : "";
+
+	if (a->n_words && (!strcmp(lang, "py") || !strcmp(lang, "ts")))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "this release evaluates js; %s is not in it",
+			       lang);
+	if (a->n_words && !strcmp(lang, "wasm"))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "eval takes source text; a module is run with "
+			       "`redoma run FILE.wasm`");
+	if (a->n_words == 2 && strcmp(lang, "js"))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "there is no language %s; this release has js",
+			       SHOW(str_of(lang)));
+	if (a->n_words != 2)
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "eval needs a language and the code as one "
+			       "word: redoma eval js '6 * 7'");
+	return 0;
+}
+
+static int run(const struct args *a)
+{
+	CLEANUP(source_done) struct source s = {0};
+	struct redoma_error err;
+	int rc = check(a, &err);
+
+	if (!rc)
+		rc = source_text(a->words[1], &s, &err);
+	return rc ? job_refused(a, &err) : job_run(a, &s, "eval.js");
+}
+
+const struct verb verb_eval_row = {
+	.name = "eval",
+	.synopsis = "js 'CODE' [options] [-- args]",
+	.summary = "run code given on the command line",
+	.detail = "As run, with the code itself in place of a file.",
+	.words = "js",
+	.options = {job_options, grants_options, verb_options},
+	.run = run,
+};

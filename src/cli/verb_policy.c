@@ -1,0 +1,85 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/exits.h"
+#include "cli/grants.h"
+#include "cli/print.h"
+#include "cli/verb.h"
+
+static void text_cleanup(char **p)
+{
+	redoma_free(*p);
+}
+
+static int show(const struct args *a, struct redoma_error *err)
+{
+	CLEANUP(grants_done) struct grants g = {0};
+	CLEANUP(text_cleanup) char *text = NULL;
+	const char *path = a->n_words > 1 ? a->words[1] : NULL;
+	int rc = grants_build(a, path, &g, err);
+
+	if (!rc)
+		rc = redoma_policy_show(g.request ? g.request : g.policy,
+					&text, err);
+	return rc ? rc : print_bytes(1, text, strlen(text), err);
+}
+
+static int check(const struct args *a, struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf b = {0};
+	struct redoma_policy *p = NULL;
+	int rc;
+
+	if (a->n_words < 2)
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "policy check needs a file: redoma policy "
+			       "check FILE");
+	rc = redoma_policy_read(a->words[1], &p, err);
+	if (rc)
+		return rc;
+	redoma_policy_free(p);
+	if (buf_addf(&b, "%s: ok\n", a->words[1]))
+		return err_nomem(err, "cli");
+	return print_bytes(1, b.data, b.len, err);
+}
+
+static int run(const struct args *a)
+{
+	const char *what = a->n_words ? a->words[0] : "";
+	struct redoma_error err;
+	int rc;
+
+	if (a->n_words > 2 && strcmp(what, "diff"))
+		rc = err_set(&err, REDOMA_E_INVALID, "cli",
+			     "policy takes one file: redoma policy check FILE");
+	else if (!strcmp(what, "check"))
+		rc = check(a, &err);
+	else if (!strcmp(what, "show"))
+		rc = show(a, &err);
+	else if (!strcmp(what, "diff"))
+		rc = err_set(&err, REDOMA_E_INVALID, "cli",
+			     "policy diff is not in this release "
+			     "(" REDOMA_VERSION "); compare the output of "
+			     "policy show");
+	else
+		rc = err_set(&err, REDOMA_E_INVALID, "cli",
+			     "policy needs check or show: redoma policy "
+			     "check FILE");
+	return rc ? print_refused(&err, false) : EXIT_OK;
+}
+
+const struct verb verb_policy_row = {
+	.name = "policy",
+	.synopsis = "check FILE | show [FILE] [options]",
+	.summary = "prove a policy file, or print it with every default",
+	.detail =
+		"check reads the file and says ok, or what is wrong with line "
+		"and column. show prints the effective policy, options of the "
+		"command line included, in the form policy files have.",
+	.words = "check show",
+	.options = {grants_options, verb_options},
+	.run = run,
+};

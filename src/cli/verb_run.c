@@ -1,0 +1,77 @@
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "cli/grants.h"
+#include "cli/job.h"
+#include "cli/verb.h"
+
+static const struct option options[] = {
+	{.name = "lang", .value = "js|wasm", .words = "js wasm",
+	 .help = "the language, if extension and #! line do not tell"},
+	{.name = "invoke", .value = "NAME",
+	 .help = "call this export of a module instead of _start"},
+	{.name = "native", .later = true, .help = "native programs"},
+	{.name = "image", .value = "NAME", .later = true, .help = "images"},
+	{.name = "secrets", .value = "FILE", .later = true, .help = "secrets"},
+	{.name = "help", .letter = 'h', .help = "say what this verb does"},
+	{0},
+};
+
+/* Errors of the guest name the file without its directory. */
+static const char *shown_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!strcmp(path, "-"))
+		return NULL;
+	return slash ? slash + 1 : path;
+}
+
+static int run(const struct args *a)
+{
+	CLEANUP(source_done) struct source s = {0};
+	struct redoma_error err;
+	int rc = 0;
+
+	if (!a->n_words)
+		rc = err_set(&err, REDOMA_E_INVALID, "cli",
+			     "run needs a file: redoma run FILE, or - for "
+			     "standard input");
+	else if (a->n_words > 1)
+		rc = err_set(&err, REDOMA_E_INVALID, "cli",
+			     "run takes one file; what is for the guest goes "
+			     "after --: redoma run %.60s -- %.60s",
+			     a->words[0], a->words[1]);
+	else if (!strcmp(a->words[0], "-") && args_value(a, "input") &&
+		 !strcmp(args_value(a, "input"), "-"))
+		rc = err_set(&err, REDOMA_E_INVALID, "cli",
+			     "standard input cannot be both the source and "
+			     "the input; put one of them in a file");
+	if (!rc)
+		rc = source_read(a->words[0], args_value(a, "lang"), &s, &err);
+	if (!rc && s.language != SOURCE_WASM && args_has(a, "invoke"))
+		rc = err_set(&err, REDOMA_E_INVALID, "cli",
+			     "--invoke is for .wasm modules; a script has no "
+			     "exports to call");
+	if (rc)
+		return job_refused(a, &err);
+	return job_run(a, &s, shown_name(a->words[0]));
+}
+
+const struct verb verb_run_row = {
+	.name = "run",
+	.synopsis = "FILE|- [options] [-- args]",
+	.summary = "run a script or a .wasm module with what is granted",
+	.detail =
+		"The language is told by the module's first bytes, the "
+		"extension, the #! line or --lang; - reads standard input. "
+		"Without grants the guest can compute and print, and nothing "
+		"else. What the guest prints comes first, then its value as "
+		"JSON on stdout unless it is null; refusals and limits are one "
+		"line each on stderr. Ctrl-C cancels the run; twice exits at "
+		"once.",
+	.words = "@file",
+	.options = {options, job_options, grants_options},
+	.run = run,
+};
