@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yyjson.h>
@@ -208,7 +209,7 @@ int json_parse(const char *text, size_t len, struct json_doc **ret,
 			       "the text is empty; write a value, such as null");
 	if (len > JSON_TEXT_MAX)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
-			       "the text has %zu bytes; at most 64 MiB are read",
+			       "the text has %zu bytes; at most 256 MiB are read",
 			       len);
 	e = check_depth(text, len, err);
 	if (e)
@@ -401,8 +402,12 @@ void json_write_double(struct json_writer *w, double n)
 	size_t len;
 	char *text;
 
+	if (!isfinite(n)) {
+		json_write_null(w);
+		return;
+	}
 	yyjson_set_real(&v, n);
-	text = yyjson_val_write(&v, YYJSON_WRITE_INF_AND_NAN_AS_NULL, &len);
+	text = yyjson_val_write(&v, 0, &len);
 	if (text)
 		json_write_raw(w, text, len);
 	else

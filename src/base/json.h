@@ -17,7 +17,7 @@
 #include "base/str.h"
 
 #define JSON_DEPTH_MAX 1000
-#define JSON_TEXT_MAX ((size_t)64 << 20)
+#define JSON_TEXT_MAX ((size_t)256 << 20)
 
 enum json_kind {
 	JSON_NULL,
@@ -89,9 +89,9 @@ void json_position(const char *text, size_t offset, int *ret_line,
 
 /* Appends one JSON string, quotes included.  Invalid UTF-8 becomes U+FFFD, one
  * for each maximal part that no character can begin with (as WHATWG decoders
- * do); control characters, DEL to U+009F, U+2028 and U+2029 are escaped.  0,
- * or -1 when the cap or memory is exceeded; b then holds what it held
- * before. */
+ * do); control characters, DEL to U+009F, U+2028, U+2029, U+FEFF, U+FFFE and
+ * U+FFFF are escaped, so that it is a YAML double-quoted scalar too.  0, or
+ * -1 when the cap or memory is exceeded; b then holds what it held before. */
 MUST_CHECK int json_put_string(struct buf *b, const char *p, size_t len);
 
 /* Writes a document piece by piece; commas and colons come by themselves.

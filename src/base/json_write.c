@@ -55,6 +55,10 @@ static unsigned escaped(const char *p, size_t len)
 	if (len == 3 && u[0] == 0xe2 && u[1] == 0x80 &&
 	    (u[2] == 0xa8 || u[2] == 0xa9))
 		return 0x2000u + (u[2] & 0x3f);
+	if (len == 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+		return 0xfeff;
+	if (len == 3 && u[0] == 0xef && u[1] == 0xbf && u[2] >= 0xbe)
+		return 0xffc0u + (u[2] & 0x3f);
 	return 0;
 }
 

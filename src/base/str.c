@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 
-#define SHOWN_BYTES 64
+/* One more character, two quotes, "..." and the NUL. */
+#define SHOWN_ROOM 12
 
 bool str_split(struct str s, char c, struct str *ret_a, struct str *ret_b)
 {
@@ -100,7 +101,7 @@ const char *str_show(struct str s, char dst[STR_SHOWN_MAX])
 	size_t at = 0, i = 0, n;
 
 	dst[at++] = '"';
-	while (i < s.len && i < SHOWN_BYTES) {
+	while (i < s.len && at < STR_SHOWN_MAX - SHOWN_ROOM) {
 		n = plain(s.p + i, s.len - i);
 		if (n == 1 && (s.p[i] == '"' || s.p[i] == '\\'))
 			dst[at++] = '\\';

@@ -56,10 +56,10 @@ size_t str_utf8(const char *p, size_t n);
  * U+2028 and U+2029: what may stand in a name or on one line. */
 bool str_is_plain(struct str s);
 
-/* Writes s between double quotes into dst, at most 64 bytes of it and "..."
- * after them, everything but printable ASCII and plain UTF-8 as \xNN: outside
- * bytes in an error text.  Returns dst. */
-#define STR_SHOWN_MAX 272
+/* Writes s between double quotes into dst, cut with "..." where dst is full,
+ * everything but plain characters (above) as \xNN: outside bytes in an error
+ * text.  Returns dst. */
+#define STR_SHOWN_MAX 80
 const char *str_show(struct str s, char dst[STR_SHOWN_MAX]);
 /* The same in storage that lasts until the end of the enclosing block. */
 #define SHOW(s) str_show((s), (char[STR_SHOWN_MAX]){0})
