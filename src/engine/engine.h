@@ -6,13 +6,9 @@
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <wasmtime.h>
-#include "base/buf.h"
 #include "base/err.h"
-#include "wasi/wasi.h"
 
 /* How guest code is compiled.  An artefact loads only into the same row. */
 enum engine_profile {
@@ -25,17 +21,33 @@ enum engine_profile {
 
 #define ENGINE_MEMORY_MAX ((uint64_t)4 << 30) /* largest limits.memory */
 
-struct engine;	/* engine + module + linker, made once */
-struct exec;	/* one instance */
+struct engine; /* engine + module + imports, made once */
 
-/* `compile`: the engine of the compiler process (no pool). */
-MUST_CHECK int engine_new(enum engine_profile profile, bool compile,
-			  struct engine **ret, struct redoma_error *err);
+/* What guest code may use of the native stack.  Run it on the main thread:
+ * engine_new raises the soft RLIMIT_STACK to ENGINE_STACK_LIMIT for that. */
+#define ENGINE_STACK_BYTES ((size_t)32 << 20)
+#define ENGINE_STACK_LIMIT ((uint64_t)40 << 20)
+/* Per table.  An element costs 8 bytes of address space, memory only if it is
+ * touched. */
+#define ENGINE_TABLE_ELEMENTS 131072u
+#define ENGINE_TABLES 4u
+
+/* An engine that loads and runs artefacts; it cannot compile.
+ * REDOMA_E_UNSUPPORTED: the hard RLIMIT_STACK is below ENGINE_STACK_LIMIT. */
+MUST_CHECK int engine_new(enum engine_profile profile, struct engine **ret,
+			  struct redoma_error *err);
+/* The profile of that name; ENGINE_PROFILES: there is none. */
+enum engine_profile engine_profile_find(const char *name);
+/* "wasmtime 48.0.8" */
+const char *engine_version(void);
 void engine_free(struct engine *e);
 const char *engine_profile_name(enum engine_profile p);
 /* Async-signal-safe: makes running guest code of an epoch profile trap. */
 void engine_interrupt(struct engine *e);
-/* True if resets copy dirty pages (PAGEMAP_SCAN), false if they fault. */
+/* True if resets copy dirty pages (PAGEMAP_SCAN), false if they copy the
+ * lowest MiB and fault on the rest.  The fast way is used only if the kernel
+ * has it and the machine has no swap when the engine is made: its scan does
+ * not see dirty pages that were swapped out. */
 bool engine_fast_reset(const struct engine *e);
 /* The descriptor of /proc/self/pagemap that the engine keeps, or -1; a forked
  * child must put its own there (see worker/renew.h). */

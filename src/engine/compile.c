@@ -1,0 +1,85 @@
+#include "engine/compile.h"
+
+#include "base/cleanup.h"
+#include "engine/inspect.h"
+#include "engine/state.h"
+
+#define WHERE "compiler"
+
+static void delete_engine(wasm_engine_t **e)
+{
+	if (*e)
+		wasm_engine_delete(*e);
+}
+
+static void delete_module(wasmtime_module_t **m)
+{
+	if (*m)
+		wasmtime_module_delete(*m);
+}
+
+static wasm_engine_t *compile_engine(enum engine_profile profile)
+{
+	wasm_config_t *c = engine_config(engine_profile_row(profile));
+
+	wasmtime_config_strategy_set(c, WASMTIME_STRATEGY_CRANELIFT);
+	wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_SPEED);
+	wasmtime_config_cranelift_debug_verifier_set(c, false);
+	wasmtime_config_cranelift_nan_canonicalization_set(c, false);
+	wasmtime_config_wasm_stack_switching_set(c, false);
+	return wasm_engine_new_with_config(c);
+}
+
+static int invalid(struct redoma_error *err, wasmtime_error_t *error)
+{
+	char text[400];
+	const char *feature;
+
+	engine_error_text(error, text, sizeof(text));
+	feature = inspect_feature(text);
+	if (feature)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the module needs %s, which is off here: %.120s",
+			       feature, text);
+	return err_set(err, REDOMA_E_INVALID, WHERE, "not a valid module: %.190s",
+		       text);
+}
+
+static int serialize(const wasmtime_module_t *m, struct buf *out,
+		     struct redoma_error *err)
+{
+	CLEANUP(wasm_byte_vec_delete) wasm_byte_vec_t bytes = {0};
+	wasmtime_error_t *error = wasmtime_module_serialize(m, &bytes);
+
+	if (error)
+		return engine_error(err, REDOMA_E_WORKER, "cannot serialise",
+				    error);
+	if (bytes.size > COMPILE_OUTPUT_MAX)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the compiled module has %zu MiB, at most %zu "
+			       "are allowed",
+			       bytes.size >> 20, COMPILE_OUTPUT_MAX >> 20);
+	if (buf_add(out, bytes.data, bytes.size))
+		return err_nomem(err, WHERE);
+	return 0;
+}
+
+int compile_module_bytes(enum engine_profile profile, const void *wasm,
+			 size_t len, struct buf *out, struct redoma_error *err)
+{
+	CLEANUP(delete_engine) wasm_engine_t *e = NULL;
+	CLEANUP(delete_module) wasmtime_module_t *m = NULL;
+	wasmtime_error_t *error;
+	int rc = inspect_module(wasm, len, err);
+
+	if (rc)
+		return rc;
+	e = compile_engine(profile);
+	error = wasmtime_module_validate(e, wasm, len);
+	if (error)
+		return invalid(err, error);
+	error = wasmtime_module_new(e, wasm, len, &m);
+	if (error)
+		return invalid(err, error);
+	return serialize(m, out, err);
+}

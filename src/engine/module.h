@@ -1,0 +1,43 @@
+/* engine/module.h - an artefact becomes something that can run.
+ *
+ * This is the only place that hands bytes to the engine's loader.  The loader
+ * trusts them: a hostile artefact is code execution.  So call it only with an
+ * image of the install directory, or, inside all walls, with an artefact whose
+ * MAC the core has checked. */
+#ifndef ENGINE_MODULE_H
+#define ENGINE_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "engine/engine.h"
+
+struct wasi;
+
+/* Each loads one module; an engine takes only one.
+ * REDOMA_E_INVALID: not an artefact, or of another version, profile or CPU.
+ *
+ * From a file, which is mapped: its code and initial memory are shared by all
+ * processes that load it.  `fd` is borrowed and may be closed afterwards; /proc
+ * must be there. */
+MUST_CHECK int module_load_file(struct engine *e, int fd,
+				struct redoma_error *err);
+/* From bytes, which are copied. */
+MUST_CHECK int module_load_bytes(struct engine *e, const void *p, size_t n,
+				 struct redoma_error *err);
+
+/* Resolves the imports, once, after loading.  `w` is borrowed for the engine's
+ * life; NULL: nothing can be imported.  REDOMA_E_INVALID: one error lists every
+ * import that is not there (as many as fit, and how many more). */
+MUST_CHECK int module_link(struct engine *e, struct wasi *w,
+			   struct redoma_error *err);
+
+/* Can it be run?  `invoke` NULL asks for a command: an export _start without
+ * parameters.  Otherwise an export of that name which is a function and takes
+ * n_args numbers.  REDOMA_E_INVALID names what is wrong and which exports there
+ * are. */
+MUST_CHECK int module_entry(const struct engine *e, const char *invoke,
+			    size_t n_args, struct redoma_error *err);
+/* True if it exports a function of that name. */
+bool module_has(const struct engine *e, const char *name);
+
+#endif
