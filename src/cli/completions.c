@@ -9,8 +9,8 @@ static int each_option(struct buf *out, const struct verb *v,
 	int rc = 0;
 
 	for (size_t i = 0; v->options[i] && !rc; i++)
-		for (const struct option *o = v->options[i]; o->name && !rc; o++)
-			if (!o->later)
+		for (const struct option *o = v->options[i]; o->name; o++)
+			if (!o->later && !rc)
 				rc = add(out, v, o);
 	return rc;
 }
@@ -96,8 +96,10 @@ static int bash_add(struct buf *out)
 		if (!rc)
 			rc = buf_addf(out, "' -- \"$word\")) ;;\n");
 	}
-	return rc ? rc : buf_addf(out, "\tesac\n}\n"
-				       "complete -o filenames -F _redoma redoma\n");
+	if (rc)
+		return rc;
+	return buf_addf(out, "\tesac\n}\n"
+			     "complete -o filenames -F _redoma redoma\n");
 }
 
 static int zsh_option(struct buf *out, const struct verb *v,

@@ -21,7 +21,7 @@ static const char examples[] =
 static const char grants[] =
 	"\n"
 	"Grants (none by default), more in `redoma help run`\n"
-	"  --read data.csv=/data.csv   one file, or a directory with a final /\n"
+	"  --read data.csv=/data.csv   one file; a directory ends in /\n"
 	"  --write out.md=/out.md:5MiB published only if the run ends well\n"
 	"  --limit memory=64MiB        wall, cpu, fuel, memory, output, files\n"
 	"  --policy FILE               all of it in one reviewed file\n";
@@ -103,7 +103,7 @@ int help_verb(const struct verb *v)
 	if (!rc)
 		rc = buf_add(&b, "\n", 1);
 	for (size_t i = 0; v->options[i] && !rc; i++)
-		for (const struct option *o = v->options[i]; o->name && !rc; o++)
-			rc = add_option(&b, o);
+		for (const struct option *o = v->options[i]; o->name; o++)
+			rc = rc ? rc : add_option(&b, o);
 	return help_flush(&b, rc);
 }

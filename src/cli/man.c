@@ -72,8 +72,8 @@ static int add_verb(struct buf *out, const struct verb *v)
 		rc = buf_addf(out, ".PP\n") || add_text(out, v->detail) ||
 		     buf_addf(out, "\n");
 	for (size_t i = 0; v->options[i] && !rc; i++)
-		for (const struct option *o = v->options[i]; o->name && !rc; o++)
-			rc = add_option(out, o);
+		for (const struct option *o = v->options[i]; o->name; o++)
+			rc = rc ? rc : add_option(out, o);
 	return rc;
 }
 

@@ -56,7 +56,8 @@ void print_line(const char *fmt, ...)
 {
 	CLEANUP(buf_done) struct buf line = {0};
 	CLEANUP_FREE char *text = NULL;
-	const char *prefix = in_colour() ? "\033[1mredoma:\033[0m " : "redoma: ";
+	const char *prefix =
+		in_colour() ? "\033[1mredoma:\033[0m " : "redoma: ";
 	va_list ap;
 	int n;
 

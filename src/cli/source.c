@@ -86,7 +86,8 @@ static const struct language_row *by_hashbang(struct str s)
 	while (line.len) {
 		struct str word = {line.p, 0}, dir, base;
 
-		while (word.len < line.len && !memchr(" \t\r", word.p[word.len], 3))
+		while (word.len < line.len &&
+		       !memchr(" \t\r", word.p[word.len], 3))
 			word.len++;
 		base = word;
 		str_split_last(word, '/', &dir, &base);
