@@ -1,0 +1,90 @@
+#include "jail/steps.h"
+
+#include <errno.h>
+#include <linux/securebits.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "jail/kernel.h"
+
+#define CAPS_MAX 64
+/* A capability is never gained by being or becoming user 0, nor kept over a
+ * change of user; none of it can be undone. */
+#define BITS                                                                 \
+	(SECURE_ALL_BITS & ~issecure_mask(SECURE_KEEP_CAPS)) | SECURE_ALL_LOCKS
+
+static int set_caps(uint32_t low)
+{
+	struct __user_cap_header_struct h = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct d[2] = {
+		{.effective = low, .permitted = low, .inheritable = 0}};
+	struct __user_cap_data_struct is[2] = {{~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}};
+
+	if (syscall(SYS_capset, &h, d) || syscall(SYS_capget, &h, is))
+		return -1;
+	errno = EPERM;
+	return is[0].effective == low && is[0].permitted == low &&
+			       !is[0].inheritable && !is[1].effective &&
+			       !is[1].permitted && !is[1].inheritable
+		       ? 0
+		       : -1;
+}
+
+static const char *drop_bounding(void)
+{
+	for (int c = 0; c < CAPS_MAX; c++) {
+		int has = prctl(PR_CAPBSET_READ, c, 0, 0, 0);
+
+		if (has < 0 && errno == EINVAL && c > CAP_SYS_ADMIN)
+			return NULL; /* past the last one */
+		if (has < 0)
+			return "read the capability bounding set";
+		if (has && prctl(PR_CAPBSET_DROP, c, 0, 0, 0))
+			return "drop the capability bounding set";
+		if (has && prctl(PR_CAPBSET_READ, c, 0, 0, 0) != 0)
+			return "verify the capability bounding set";
+	}
+	return NULL;
+}
+
+const char *caps_shrink(void)
+{
+	const char *what;
+
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
+		return "clear the ambient capabilities";
+	what = drop_bounding();
+	if (what)
+		return what;
+	if (prctl(PR_SET_SECUREBITS, BITS, 0, 0, 0))
+		return "lock the securebits";
+	return set_caps(1u << CAP_SYS_ADMIN) ? "shrink the capabilities" : NULL;
+}
+
+const char *caps_drop(void)
+{
+	if (set_caps(0))
+		return "drop all capabilities";
+	if (prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) != (BITS)) {
+		errno = EPERM;
+		return "verify the securebits";
+	}
+	return NULL;
+}
+
+const char *caps_forbid_new(void)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return "set no_new_privs";
+	return caps_no_new_verify();
+}
+
+const char *caps_no_new_verify(void)
+{
+	int on = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
+
+	if (on == 1)
+		return NULL;
+	errno = on ? errno : EPERM;
+	return "verify no_new_privs";
+}

@@ -1,0 +1,39 @@
+#include "jail/steps.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+pid_t fork_raw(uint64_t flags, int exit_signal, int *ret_pidfd)
+{
+	int pidfd = -1;
+	struct clone_args a = {
+		.flags = flags | CLONE_PIDFD,
+		.pidfd = (uintptr_t)&pidfd,
+		.exit_signal = (unsigned)exit_signal,
+	};
+	long pid = syscall(SYS_clone3, &a, sizeof a);
+
+	if (pid >= 0)
+		*ret_pidfd = pid ? pidfd : -1;
+	return (pid_t)pid;
+}
+
+pid_t jail_fork(const struct jail *j, int *ret_pidfd, struct redoma_error *err)
+{
+	pid_t pid = fork_raw(CLONE_NEWPID, SIGCHLD, ret_pidfd);
+
+	if (pid < 0 && (j->may_lack & 1u << JAIL_PID) && errno != ENOMEM &&
+	    errno != EAGAIN)
+		pid = fork_raw(0, SIGCHLD, ret_pidfd);
+	if (pid < 0 && (errno == ENOMEM || errno == EAGAIN))
+		return err_sys(err, "jail", "clone3 of a worker");
+	if (pid < 0) {
+		(void)err_sys(err, "jail",
+			      "clone3 of a worker in a new pid namespace");
+		return REDOMA_E_UNSUPPORTED;
+	}
+	return pid;
+}

@@ -1,0 +1,142 @@
+/* The map of a user namespace can be written by an unprivileged process only
+ * for its own id, and only if it is dumpable: the files under /proc/self of a
+ * non-dumpable process belong to root (proc(5)). */
+#include "jail/steps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+
+#define ID_NONE UINT_MAX
+#define MAP_BYTES 8192
+
+/* The longest id map that the kernel makes is 340 lines. */
+static int read_map(const char *path, char text[MAP_BYTES])
+{
+	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, MAP_BYTES - 1);
+
+	if (n < 0)
+		return -1;
+	text[n] = 0;
+	return 0;
+}
+
+/* The id to become: the wanted one if the map has it, else the highest that
+ * it has besides 0, else ID_NONE; then *ret_outer is what 0 is outside. */
+static unsigned pick(const char *map, unsigned wanted, unsigned *ret_outer)
+{
+	unsigned inner, outer, count, best = ID_NONE;
+	int used;
+
+	*ret_outer = 0;
+	while (sscanf(map, " %u %u %u%n", &inner, &outer, &count, &used) == 3) {
+		map += used;
+		if (!count)
+			continue;
+		if (wanted >= inner && wanted - inner < count)
+			return wanted;
+		if (inner == 0)
+			*ret_outer = outer;
+		if (inner + (count - 1) > 0 &&
+		    (best == ID_NONE || inner + (count - 1) > best))
+			best = inner + (count - 1);
+	}
+	return best;
+}
+
+static int raise_caps(void)
+{
+	struct __user_cap_header_struct h = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct d[2];
+
+	if (syscall(SYS_capget, &h, d))
+		return -1;
+	d[0].effective = d[0].permitted;
+	d[1].effective = d[1].permitted;
+	return (int)syscall(SYS_capset, &h, d);
+}
+
+static const char *become(unsigned uid, unsigned gid, bool keep_caps)
+{
+	uid_t r, e, s;
+
+	if (setgroups(0, NULL))
+		return "give up the supplementary groups";
+	if (keep_caps && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+		return "keep capabilities over the change of user";
+	if (setresgid(gid, gid, gid))
+		return "become an unprivileged group";
+	if (setresuid(uid, uid, uid))
+		return "become an unprivileged user";
+	if (getresuid(&r, &e, &s) || r != uid || e != uid || s != uid)
+		return "verify the unprivileged user";
+	if (keep_caps && raise_caps())
+		return "keep capabilities over the change of user";
+	return NULL;
+}
+
+const char *idmap_drop(bool keep_caps)
+{
+	unsigned wanted = JAIL_ID_BASE + (unsigned)getpid() % JAIL_ID_COUNT;
+	unsigned uid, gid, outer_uid, outer_gid;
+	char text[MAP_BYTES];
+
+	if (geteuid() != 0 && getuid() != 0)
+		return NULL;
+	if (read_map("/proc/self/uid_map", text))
+		return "read /proc/self/uid_map";
+	uid = pick(text, wanted, &outer_uid);
+	if (read_map("/proc/self/gid_map", text))
+		return "read /proc/self/gid_map";
+	gid = pick(text, wanted, &outer_gid);
+	if (uid != ID_NONE && gid != ID_NONE)
+		return become(uid, gid, keep_caps);
+	/* The only id of this user namespace is 0.  That is the same as being
+	 * an ordinary user, unless that user is root outside. */
+	if (outer_uid != 0 && outer_gid != 0)
+		return NULL;
+	errno = EPERM;
+	return "find an unprivileged id in this user namespace";
+}
+
+static int write_map(const char *name, const char *text)
+{
+	CLEANUP_FD int fd = open(name, O_WRONLY | O_CLOEXEC);
+	size_t n = strlen(text);
+
+	return fd >= 0 && write(fd, text, n) == (ssize_t)n ? 0 : -1;
+}
+
+const char *idmap_enter(void)
+{
+	char uid[64], gid[64];
+
+	snprintf(uid, sizeof uid, "%u %u 1", JAIL_ID_INSIDE, geteuid());
+	snprintf(gid, sizeof gid, "%u %u 1", JAIL_ID_INSIDE, getegid());
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
+		return "become dumpable to write the id maps";
+	if (unshare(CLONE_NEWUSER))
+		return "enter a user namespace";
+	if (write_map("/proc/self/setgroups", "deny"))
+		return "write /proc/self/setgroups";
+	if (write_map("/proc/self/gid_map", gid))
+		return "write /proc/self/gid_map";
+	if (write_map("/proc/self/uid_map", uid))
+		return "write /proc/self/uid_map";
+	if (getuid() != JAIL_ID_INSIDE || geteuid() != JAIL_ID_INSIDE ||
+	    getgid() != JAIL_ID_INSIDE || getegid() != JAIL_ID_INSIDE) {
+		errno = EPERM;
+		return "verify the id inside the user namespace";
+	}
+	return NULL;
+}
