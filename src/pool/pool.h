@@ -44,10 +44,9 @@ struct slot {
 	int cpu;
 	bool cold;	 /* it was made for this run, nobody waited parked */
 	bool loaded;	 /* holds the module of `digest` already */
-	bool seen_ready; /* its FRAME_READY was read */
 	uint32_t runs;
 	uint8_t digest[32];
-	struct spawn_ready ready; /* once seen_ready */
+	struct spawn_ready ready;
 	struct zygote *zygote;	  /* borrowed */
 	struct slot *next;
 };

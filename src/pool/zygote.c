@@ -201,7 +201,8 @@ static int born(struct zygote *z, const void *body, size_t len,
 	s->pid = b.pid;
 	s->number = b.slot;
 	s->cpu = b.cpu;
-	s->cold = s->loaded = s->seen_ready = false;
+	s->ready = b.ready;
+	s->cold = s->loaded = false;
 	s->runs = 0;
 	s->zygote = z;
 	s->next = NULL;

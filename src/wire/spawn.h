@@ -26,20 +26,23 @@ struct spawn_setup {
 
 #define SPAWN_CONTROLS 16
 
-/* FRAME_READY of a zygote, and of a child on its own socket. */
+/* FRAME_READY of a zygote, and of a child to its zygote. */
 struct spawn_ready {
 	uint32_t abi;
 	int32_t landlock_abi;
 	uint8_t state[SPAWN_CONTROLS]; /* struct jail_report */
 	uint32_t fast_reset;
 	uint32_t us; /* from exec, or from fork */
+	char engine[32]; /* "wasmtime 48.0.8" */
 };
 
-/* FRAME_BORN, with two descriptors: the child's socket and its pidfd. */
+/* FRAME_BORN: a child is locked and parked.  Two descriptors: its socket and
+ * its pidfd. */
 struct spawn_born {
 	uint32_t slot; /* number of this child, never used again */
 	int32_t pid;   /* as the zygote's pid namespace sees it */
 	int32_t cpu;   /* it is pinned to; -1: not */
+	struct spawn_ready ready;
 };
 
 /* FRAME_DEAD. */

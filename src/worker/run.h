@@ -4,39 +4,27 @@
 #define WORKER_RUN_H
 
 #include "base/buf.h"
-#include "policy/plan.h"
 #include "wire/outcome.h"
+#include "worker/request.h"
 #include "worker/zygote.h"
 
-#define RUN_SOURCE_MAX ((size_t)64 << 20)
-#define RUN_INPUT_MAX ((size_t)64 << 20)
-
-/* What the core sent; buffers are kept from run to run. */
-struct run_request {
-	struct plan plan;
-	bool has_plan;
-	struct buf plan_bytes, source, input;
-	struct buf name;   /* shown in errors */
-	struct buf invoke; /* export to call; empty: the command entry */
-};
-
-/* What it came to; texts and value are borrowed until run_reset. */
+/* What it came to.  Texts of the outcome and the value borrow from the guest's
+ * memory or from `text`, until run_reset. */
 struct run_result {
 	struct outcome outcome;
-	struct buf value; /* JSON text; empty: none */
-	struct buf text;  /* holds the error's words */
-	bool broken;	  /* the conversation with the core broke */
+	struct outcome_denial denials_kept;
+	struct outcome_text value; /* JSON text; len 0: none */
+	struct buf results;	   /* of an invoked export; kept run to run */
+	char text[192];
 };
 
-/* Runs; output goes to the channel as it comes.  Errors are ours. */
-MUST_CHECK int run_once(struct kit *k, struct channel *c,
-			struct run_request *q, struct run_result *ret,
-			struct redoma_error *err);
-/* Puts the instance back to the image; *ret_us is what it took. */
-void run_reset(struct kit *k, uint64_t *ret_us);
-/* Verify mode: bytes that differ from the image after a reset. */
-uint64_t run_verify(struct kit *k);
-/* A first trusted run that touches what every run touches. */
+/* Runs q; output goes to the channel as it comes.  A guest that misbehaves is
+ * an outcome; an error means that this worker is of no further use. */
+MUST_CHECK int run_once(struct kit *k, struct channel *c, struct request *q,
+			struct run_result *ret, struct redoma_error *err);
+/* Puts the instance back to the image; returns the microseconds it took. */
+uint64_t run_reset(struct kit *k);
+/* A first, trusted run, so that what every run touches is in place. */
 MUST_CHECK int run_warm(struct kit *k, struct redoma_error *err);
 
 #endif

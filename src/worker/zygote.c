@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,18 +18,17 @@
 #include "worker/run.h"
 
 #define WHERE "worker"
-#define FAILURES_MAX 3 /* children that died before they parked, in a row */
 
 struct birth {
 	pid_t pid; /* 0: free */
 	uint32_t slot;
 	int cpu;
+	int sock, pidfd; /* the core's, until the child is parked; else -1 */
 };
 
 struct nursery {
 	struct birth births[SPAWN_SLOTS_MAX];
 	uint32_t next_slot;
-	int failures;
 	int sigfd;
 };
 
@@ -103,6 +103,7 @@ void zygote_ready(const struct kit *k, uint64_t since_us,
 		.fast_reset = engine_fast_reset(k->engine),
 		.us = (uint32_t)(clock_monotonic_us() - since_us),
 	};
+	snprintf(ret->engine, sizeof ret->engine, "%s", engine_version());
 	for (i = 0; i < JAIL_CONTROLS && i < SPAWN_CONTROLS; i++)
 		ret->state[i] = k->report.state[i];
 }
@@ -117,15 +118,14 @@ static struct birth *find_birth(struct nursery *n, pid_t pid)
 	return NULL;
 }
 
-static int make_child(struct channel *c, struct kit *k, struct nursery *n,
-		      int cpu, struct redoma_error *err)
+static int make_child(struct kit *k, struct nursery *n, int cpu,
+		      struct redoma_error *err)
 {
 	CLEANUP_FD int ours = -1;
 	CLEANUP_FD int theirs = -1;
 	CLEANUP_FD int pidfd = -1;
 	struct birth *b = find_birth(n, 0);
-	struct spawn_born born;
-	int sv[2], fds[2];
+	int sv[2];
 	pid_t pid;
 
 	if (!b)
@@ -140,14 +140,49 @@ static int make_child(struct channel *c, struct kit *k, struct nursery *n,
 		return pid;
 	if (pid == 0)
 		child_main(k, ours, cpu);
-	*b = (struct birth){pid, ++n->next_slot, cpu};
-	born = (struct spawn_born){b->slot, pid, cpu};
-	fds[0] = theirs;
-	fds[1] = pidfd;
-	return channel_send_fds(c, FRAME_BORN, &born, sizeof born, fds, 2, err);
+	*b = (struct birth){pid, ++n->next_slot, cpu, TAKE_FD(theirs),
+			    TAKE_FD(pidfd)};
+	return 0;
 }
 
-static int first_children(struct channel *c, struct kit *k, struct nursery *n,
+static void forget(struct birth *b)
+{
+	if (b->sock >= 0)
+		close(TAKE_FD(b->sock));
+	if (b->pidfd >= 0)
+		close(TAKE_FD(b->pidfd));
+}
+
+/* A child spoke to us: it is parked and goes to the core, or it failed and the
+ * core hears why. */
+static int deliver(struct channel *c, struct birth *b,
+		   struct redoma_error *err)
+{
+	struct spawn_born born = {.slot = b->slot, .pid = b->pid, .cpu = b->cpu};
+	int fds[2] = {b->sock, b->pidfd};
+	struct {
+		struct frame f;
+		char body[sizeof(struct redoma_error)];
+	} m;
+	ssize_t n = recv(b->sock, &m, sizeof m, MSG_DONTWAIT);
+	int r;
+
+	if (n == (ssize_t)(sizeof m.f + sizeof born.ready) &&
+	    m.f.kind == FRAME_READY) {
+		memcpy(&born.ready, m.body, sizeof born.ready);
+		r = channel_send_fds(c, FRAME_BORN, &born, sizeof born, fds, 2,
+				     err);
+		forget(b);
+		return r;
+	}
+	forget(b);
+	if (n == sizeof m && m.f.kind == FRAME_FAILED)
+		return channel_send(c, FRAME_FAILED, FRAME_LAST, m.body,
+				    sizeof m.body, err);
+	return 0;
+}
+
+static int first_children(struct kit *k, struct nursery *n,
 			  struct redoma_error *err)
 {
 	uint32_t i, j;
@@ -158,7 +193,7 @@ static int first_children(struct channel *c, struct kit *k, struct nursery *n,
 	for (j = 0; j < k->setup.per_cpu; j++)
 		for (i = 0; i < k->setup.n_cpus && !r; i++)
 			if (find_birth(n, 0))
-				r = make_child(c, k, n, k->setup.cpus[i], err);
+				r = make_child(k, n, k->setup.cpus[i], err);
 	return r;
 }
 
@@ -173,17 +208,14 @@ static int bury(struct channel *c, struct kit *k, struct nursery *n,
 		return 0;
 	cpu = b->cpu;
 	d = (struct spawn_dead){b->slot, si->si_code, si->si_status};
+	if (b->sock >= 0) {
+		r = deliver(c, b, err);
+		if (r)
+			return r;
+	}
 	b->pid = 0;
 	r = channel_send(c, FRAME_DEAD, FRAME_LAST, &d, sizeof d, err);
-	if (r || k->setup.single)
-		return r;
-	n->failures = si->si_code == CLD_EXITED &&
-				      si->si_status == CHILD_FAILED
-			      ? n->failures + 1
-			      : 0;
-	if (n->failures >= FAILURES_MAX)
-		return 0;
-	return make_child(c, k, n, cpu, err);
+	return r || k->setup.single ? r : make_child(k, n, cpu, err);
 }
 
 static int reap(struct channel *c, struct kit *k, struct nursery *n,
@@ -216,24 +248,45 @@ static int serve_core(struct channel *c, struct kit *k, struct nursery *n,
 	if (f.kind != FRAME_SPAWN)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the core is of another build");
-	return make_child(c, k, n, -1, err);
+	return make_child(k, n, -1, err);
 }
 
-static int loop(struct channel *c, struct kit *k, struct nursery *n,
+static nfds_t poll_set(const struct channel *c, struct nursery *n,
+		       struct pollfd *p, struct birth **who)
+{
+	nfds_t len = 2, i;
+
+	p[0] = (struct pollfd){.fd = c->fd, .events = POLLIN};
+	p[1] = (struct pollfd){.fd = n->sigfd, .events = POLLIN};
+	for (i = 0; i < SPAWN_SLOTS_MAX; i++) {
+		struct birth *b = &n->births[i];
+
+		if (!b->pid || b->sock < 0)
+			continue;
+		who[len] = b;
+		p[len++] = (struct pollfd){.fd = b->sock, .events = POLLIN};
+	}
+	return len;
+}
+
+static int turn(struct channel *c, struct kit *k, struct nursery *n,
 		struct redoma_error *err)
 {
-	struct pollfd p[2] = {{.fd = c->fd, .events = POLLIN},
-			      {.fd = n->sigfd, .events = POLLIN}};
-	int r = first_children(c, k, n, err);
+	struct pollfd p[SPAWN_SLOTS_MAX + 2];
+	struct birth *who[SPAWN_SLOTS_MAX + 2];
+	nfds_t len = poll_set(c, n, p, who), i;
+	int r = 0;
 
-	while (!r) {
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
-			return err_sys(err, WHERE, "wait for the core");
-		if (p[1].revents)
-			r = reap(c, k, n, err);
-		if (!r && p[0].revents)
-			r = serve_core(c, k, n, err);
-	}
+	if (poll(p, len, -1) < 0)
+		return errno == EINTR ? 0
+				      : err_sys(err, WHERE, "wait for the core");
+	for (i = 2; i < len && !r; i++)
+		if (p[i].revents)
+			r = deliver(c, who[i], err);
+	if (!r && p[1].revents)
+		r = reap(c, k, n, err);
+	if (!r && p[0].revents)
+		r = serve_core(c, k, n, err);
 	return r;
 }
 
@@ -270,7 +323,9 @@ int zygote_serve(struct channel *control, char *title)
 				 sizeof ready, &err);
 	}
 	if (!r)
-		r = loop(control, &k, n, &err);
+		r = first_children(&k, n, &err);
+	while (!r)
+		r = turn(control, &k, n, &err);
 	/* End of file means that the core is done; children go with us. */
 	if (channel_send(control, FRAME_FAILED, FRAME_LAST, &err, sizeof err,
 			 NULL))

@@ -1,0 +1,58 @@
+/* core/result.h - what one run came to, as every front end shows it. */
+#ifndef CORE_RESULT_H
+#define CORE_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <redoma.h>
+#include "base/buf.h"
+#include "wire/spawn.h"
+
+struct result_denial {
+	char op[16];
+	char *path; /* owned */
+	size_t path_len;
+	uint64_t count;
+	bool write;
+};
+
+struct result_file {
+	char *path; /* owned; the guest's name */
+	uint64_t bytes;
+	uint8_t sha256[32];
+	bool published;
+	char *why; /* owned; NULL if published */
+};
+
+struct result_usage {
+	uint64_t wall_us, cpu_us, queue_us, reset_us, fuel;
+	uint64_t memory_bytes, read_bytes, written_bytes;
+	bool cold, has_fuel;
+};
+
+struct redoma_result {
+	char id[24];
+	enum redoma_status status;
+	int exit_code;
+	struct buf value; /* JSON text; empty: none */
+	struct buf out, err;
+	bool truncated;
+	struct buf name, message, stack; /* of the guest's error; empty: none */
+	uint32_t line, column;
+	/* The limit that ended the run; name NULL: none did. */
+	const char *limit_name;
+	char limit_value[40], limit_used[40];
+	const char *limit_hint;
+	struct result_denial *denials;
+	size_t n_denials;
+	struct result_file *files;
+	size_t n_files;
+	struct result_usage usage;
+	struct spawn_ready walls;
+	bool pure;
+	struct buf json; /* made when first asked for */
+};
+
+struct redoma_result *result_new(void); /* NULL: out of memory */
+
+#endif

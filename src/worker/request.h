@@ -1,0 +1,30 @@
+/* worker/request.h - reads one run from the core.  The core is trusted; caps
+ * hold all the same. */
+#ifndef WORKER_REQUEST_H
+#define WORKER_REQUEST_H
+
+#include "base/buf.h"
+#include "policy/plan.h"
+#include "wire/frame.h"
+
+#define REQUEST_TEXT_MAX ((size_t)64 << 20) /* source, input */
+#define REQUEST_NAME_MAX ((size_t)4096)
+
+/* Buffers are kept from run to run. */
+struct request {
+	struct plan plan;
+	struct buf plan_bytes;
+	struct buf source, input; /* NUL-terminated by struct buf */
+	struct buf name;	  /* of the source, shown in errors */
+	struct buf invoke;	  /* export to call; empty: the command entry */
+	int module_fd;		  /* artefact to load; -1: none came */
+};
+
+void request_init(struct request *q);
+/* Waits for the core's next run.  REDOMA_E_WORKER: the core is gone. */
+MUST_CHECK int request_read(struct channel *c, struct request *q,
+			    struct redoma_error *err);
+/* Ready for the next; plan and descriptors are released. */
+void request_clear(struct request *q);
+
+#endif
