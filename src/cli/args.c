@@ -89,7 +89,7 @@ static int take_long(const struct option *const *tables, char **argv,
 	if (!o)
 		return unknown(tables, name, err);
 	*ret_used = 1;
-	if (!o->value && value)
+	if (!o->value && !o->later && value)
 		return err_set(err, REDOMA_E_INVALID, "cli",
 			       "--%s takes no value; leave \"=%.60s\" out",
 			       o->name, value);
