@@ -61,16 +61,30 @@ static int bash_name(struct buf *out, const struct verb *v,
 	return buf_addf(out, " --%s", o->name);
 }
 
+static const char bash_head[] =
+	"_redoma() {\n"
+	"\tlocal word=${COMP_WORDS[COMP_CWORD]}\n"
+	"\tlocal last=${COMP_WORDS[COMP_CWORD-1]}\n"
+	"\tlocal verb=${COMP_WORDS[1]}\n"
+	"\tif ((COMP_CWORD == 1)); then\n"
+	"\t\tCOMPREPLY=($(compgen -W '";
+
+/* What may follow the verb: its words and its options. */
+static int bash_verb(struct buf *out, const struct verb *v)
+{
+	bool files = v->words && *v->words == '@';
+	const char *words = v->words && !files ? v->words : "";
+
+	if (buf_addf(out, "\t%s) COMPREPLY=($(compgen%s -W '%s", v->name,
+		     files ? " -f" : "", words) ||
+	    each_option(out, v, bash_name))
+		return -1;
+	return buf_addf(out, "' -- \"$word\")) ;;\n");
+}
+
 static int bash_add(struct buf *out)
 {
-	int rc = buf_addf(
-		out,
-		"_redoma() {\n"
-		"\tlocal word=${COMP_WORDS[COMP_CWORD]}\n"
-		"\tlocal last=${COMP_WORDS[COMP_CWORD-1]}\n"
-		"\tlocal verb=${COMP_WORDS[1]}\n"
-		"\tif ((COMP_CWORD == 1)); then\n"
-		"\t\tCOMPREPLY=($(compgen -W '");
+	int rc = buf_add(out, bash_head, sizeof(bash_head) - 1);
 
 	if (!rc)
 		rc = add_names(out, NULL);
@@ -82,20 +96,9 @@ static int bash_add(struct buf *out)
 			rc = each_option(out, verb_table[i], bash_value);
 	if (!rc)
 		rc = buf_addf(out, "\tesac\n\tcase $verb in\n");
-	for (size_t i = 0; verb_table[i] && !rc; i++) {
-		const struct verb *v = verb_table[i];
-
-		if (!v->summary)
-			continue;
-		rc = buf_addf(out, "\t%s) COMPREPLY=($(compgen%s -W '%s",
-			      v->name,
-			      v->words && *v->words == '@' ? " -f" : "",
-			      v->words && *v->words != '@' ? v->words : "");
-		if (!rc)
-			rc = each_option(out, v, bash_name);
-		if (!rc)
-			rc = buf_addf(out, "' -- \"$word\")) ;;\n");
-	}
+	for (size_t i = 0; verb_table[i] && !rc; i++)
+		if (verb_table[i]->summary)
+			rc = bash_verb(out, verb_table[i]);
 	if (rc)
 		return rc;
 	return buf_addf(out, "\tesac\n}\n"

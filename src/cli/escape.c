@@ -41,31 +41,48 @@ static int add_escaped(struct buf *out, uint32_t c)
 			: buf_addf(out, "\\u{%x}", (unsigned)c);
 }
 
+/* How many bytes at p may stay as they are. */
+static size_t plain_length(const char *p, size_t len, enum escape_keep keep)
+{
+	size_t at = 0, n;
+
+	while ((n = str_utf8(p + at, len - at))) {
+		uint32_t c = decode((const unsigned char *)p + at, n);
+		bool kept = keep == ESCAPE_TEXT && (c == '\n' || c == '\t');
+
+		if (acts(c) && !kept)
+			break;
+		at += n;
+	}
+	return at;
+}
+
+/* One character, or one byte that begins none; *ret_n says how long it is. */
+static int add_one(struct buf *out, const char *p, size_t len, size_t *ret_n)
+{
+	size_t n = str_utf8(p, len);
+
+	*ret_n = n ? n : 1;
+	if (!n)
+		return buf_addf(out, "\\x%02x", (unsigned char)*p);
+	return add_escaped(out, decode((const unsigned char *)p, n));
+}
+
 int escape_add(struct buf *out, const char *p, size_t len,
 	       enum escape_keep keep)
 {
-	size_t at = 0, plain = 0;
-	int rc = 0;
+	size_t at = 0, n;
 
-	while (at < len && !rc) {
-		size_t n = str_utf8(p + at, len - at);
-		uint32_t c = n ? decode((const unsigned char *)p + at, n) : 0;
-
-		if (n && (!acts(c) || (keep == ESCAPE_TEXT &&
-				       (c == '\n' || c == '\t')))) {
-			at += n;
-			continue;
-		}
-		if (at > plain)
-			rc = buf_add(out, p + plain, at - plain);
-		if (!rc && n)
-			rc = add_escaped(out, c);
-		else if (!rc)
-			rc = buf_addf(out, "\\x%02x", (unsigned char)p[at]);
-		at += n ? n : 1;
-		plain = at;
+	while (at < len) {
+		n = plain_length(p + at, len - at, keep);
+		if (n && buf_add(out, p + at, n))
+			return -1;
+		at += n;
+		if (at == len)
+			return 0;
+		if (add_one(out, p + at, len - at, &n))
+			return -1;
+		at += n;
 	}
-	if (!rc && at > plain)
-		rc = buf_add(out, p + plain, at - plain);
-	return rc;
+	return 0;
 }
