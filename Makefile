@@ -2,13 +2,14 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 MESON = meson setup $(MESON_FLAGS)
-NINJA = ninja -C $(BUILD)
+# One part that fails does not keep the others from being built.
+NINJA = ninja -k 0 -C
 
 .DEFAULT_GOAL = all
 .PHONY: all help deps configure
 
 all: configure ## build everything into build/
-	@$(NINJA)
+	@$(NINJA) $(BUILD)
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -41,16 +42,18 @@ test-slow: tree-before all ## the same with the nightly lengths
 	@$(TEST) --slow $(T)
 
 san: ## unit tests and fuzz corpora under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory BUILD=build-san all \
+	@$(MAKE) --no-print-directory BUILD=build-san configure \
 		MESON_FLAGS='-Db_sanitize=address,undefined -Db_lundef=false'
+	@$(NINJA) build-san small-tests
 	@ASAN_OPTIONS=abort_on_error=1 \
 	UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1 \
 		python3 tests/run.py --build build-san --kind unit --kind fuzz $(T)
 
 FUZZ_SECONDS ?= 20
 fuzz: ## every fuzz target for FUZZ_SECONDS (20) each
-	@CC=clang-19 $(MAKE) --no-print-directory BUILD=build-fuzz all \
+	@CC=clang-19 $(MAKE) --no-print-directory BUILD=build-fuzz configure \
 		MESON_FLAGS='-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false'
+	@$(NINJA) build-fuzz fuzz-targets
 	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
 demo: all ## sums a CSV by group under a one-file grant; shows the refusals
@@ -63,7 +66,8 @@ bench-check: all ## measure, and compare with bench/targets
 	@bench/run --check $(BUILD)
 
 install: all ## PREFIX (/usr/local), DESTDIR
-	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@meson introspect $(BUILD) --buildoptions | grep -q '"value": "$(PREFIX)"' || \
+		meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@meson install -C $(BUILD) --quiet
 
 dist: ## redoma-VERSION.tar.gz from the commit that is checked out

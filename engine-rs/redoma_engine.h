@@ -42,7 +42,7 @@ struct rd_limiter {
 	 * The guest saw -1; at instantiation it is an error.  A growth over
 	 * what the module itself declared does not count. */
 	uint32_t memory_denied, table_denied;
-	uint32_t instances, tables, memories; /* limits: how many there may be */
+	uint32_t instances, tables, memories; /* limits: how many */
 	uint32_t unused;
 };
 
