@@ -11,8 +11,8 @@ bool str_split(struct str s, char c, struct str *ret_a, struct str *ret_b)
 
 	if (!at)
 		return false;
+	*ret_b = (struct str){at + 1, s.len - (size_t)(at - s.p) - 1};
 	*ret_a = (struct str){s.p, (size_t)(at - s.p)};
-	*ret_b = str_after(s, ret_a->len + 1);
 	return true;
 }
 
@@ -22,8 +22,8 @@ bool str_split_last(struct str s, char c, struct str *ret_a, struct str *ret_b)
 
 	if (!at)
 		return false;
+	*ret_b = (struct str){at + 1, s.len - (size_t)(at - s.p) - 1};
 	*ret_a = (struct str){s.p, (size_t)(at - s.p)};
-	*ret_b = str_after(s, ret_a->len + 1);
 	return true;
 }
 

@@ -44,7 +44,7 @@ static inline struct str str_after(struct str s, size_t n)
 }
 
 /* Splits at the first or the last c, which belongs to neither part.  False,
- * and the outputs untouched, if there is none. */
+ * and the outputs untouched, if there is none.  The parts are never NULL. */
 bool str_split(struct str s, char c, struct str *ret_a, struct str *ret_b);
 bool str_split_last(struct str s, char c, struct str *ret_a,
 		    struct str *ret_b);
