@@ -1,0 +1,52 @@
+#!/bin/sh
+# build.sh CLANG SYSROOT QUICKJS_DIR OUT.wasm - builds the JavaScript image.
+# SYSROOT is a wasi-libc tree (include/, lib/); objects go beside OUT.
+set -eu
+
+if [ $# -ne 4 ]; then
+	echo "usage: build.sh CLANG SYSROOT QUICKJS_DIR OUT.wasm" >&2
+	exit 2
+fi
+clang=$1 sysroot=$2 quickjs=$3 out=$4
+here=$(cd "$(dirname "$0")" && pwd)
+objects=$out.d
+mkdir -p "$objects"
+
+# The paths of this machine must not reach the image.
+flags="--target=wasm32-wasi --sysroot=$sysroot -O2 -std=gnu17
+	-fvisibility=hidden -ffunction-sections -fdata-sections
+	-D_GNU_SOURCE -DNDEBUG -D_WASI_EMULATED_PROCESS_CLOCKS
+	-D_WASI_EMULATED_SIGNAL -I$quickjs
+	-ffile-prefix-map=$here=. -ffile-prefix-map=$quickjs=quickjs"
+ours="-Wall -Wextra -Wno-sign-compare"
+theirs="-w"
+
+compile() { # FLAGS SOURCE OBJECT
+	if [ -f "$3" ] && [ "$3" -nt "$2" ] &&
+	   [ -z "$(find "$here" -newer "$3" -type f ! -name '*.c' \
+		-print -quit)" ]; then
+		return
+	fi
+	# shellcheck disable=SC2086
+	"$clang" $flags $1 -c "$2" -o "$3"
+}
+
+pids=
+compile "$theirs" "$here/quick.c" "$objects/quick.o" & pids="$pids $!"
+for f in libregexp libunicode dtoa; do
+	compile "$theirs" "$quickjs/$f.c" "$objects/$f.o"
+done & pids="$pids $!"
+for f in "$here"/*.c; do
+	name=$(basename "$f" .c)
+	[ "$name" = quick ] && continue
+	compile "$ours" "$f" "$objects/$name.o"
+done & pids="$pids $!"
+for p in $pids; do
+	wait "$p"
+done
+
+# shellcheck disable=SC2086
+"$clang" $flags -mexec-model=reactor "$objects"/*.o \
+	-lwasi-emulated-process-clocks -lwasi-emulated-signal \
+	-Wl,--gc-sections,--strip-all -Wl,-z,stack-size=1048576 \
+	-Wl,--stack-first,--export=__stack_pointer -o "$out"

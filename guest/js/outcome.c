@@ -1,0 +1,144 @@
+/* How a run ended, as the host reads it. */
+#include <string.h>
+#include "guest.h"
+#include "quick.h"
+
+static void set_text(uint32_t *ret, uint32_t *ret_len, const char *p, size_t n)
+{
+	*ret = (uint32_t)(uintptr_t)p;
+	*ret_len = (uint32_t)n;
+}
+
+static void set_message(const char *p)
+{
+	set_text(&guest.result.message, &guest.result.message_len, p,
+		 strlen(p));
+}
+
+static void set_name(const char *p)
+{
+	set_text(&guest.result.name, &guest.result.name_len, p, strlen(p));
+}
+
+int outcome_value(JSContext *ctx, JSValueConst v)
+{
+	char *text;
+	size_t n;
+	bool carry;
+
+	if (serial_print(ctx, v, &text, &n, &carry)) {
+		outcome_error(ctx, false);
+		if (carry && guest.result.kind == GUEST_THROWN)
+			guest.result.kind = GUEST_UNSERIALISABLE;
+		return 1;
+	}
+	guest.result.kind = GUEST_OK;
+	set_text(&guest.result.value, &guest.result.value_len, text, n);
+	return 0;
+}
+
+/* Text of a data property; "" if it is no string. */
+static const char *text_of(JSContext *ctx, JSValueConst e, const char *key,
+			   size_t *ret_n)
+{
+	JSAtom a = JS_NewAtom(ctx, key);
+	JSValue v = quick_data_property(ctx, e, a);
+	const char *s = NULL;
+
+	*ret_n = 0;
+	if (JS_IsString(v))
+		s = JS_ToCStringLen(ctx, ret_n, v);
+	JS_FreeAtom(ctx, a);
+	JS_FreeValue(ctx, v);
+	return s ? s : "";
+}
+
+static bool is_message(JSContext *ctx, JSValueConst e, const char *name,
+		       const char *message)
+{
+	size_t n;
+
+	return quick_is_native_error(ctx, e, name) &&
+	       !strcmp(text_of(ctx, e, "message", &n), message);
+}
+
+static enum guest_kind classify(JSContext *ctx, JSValueConst e, bool syntax)
+{
+	if (guest.interrupt)
+		return GUEST_INTERRUPTED;
+	if (guest.oom && (JS_IsNull(e) ||
+			  quick_is_native_error(ctx, e, "InternalError") ||
+			  is_message(ctx, e, "RangeError",
+				     "Array buffer allocation failed")))
+		return GUEST_NO_MEMORY;
+	if (is_message(ctx, e, "RangeError",
+		       "Maximum call stack size exceeded"))
+		return GUEST_STACK;
+	return syntax ? GUEST_SYNTAX : GUEST_THROWN;
+}
+
+/* A thrown value that is no Error, shown as console.log would show it. */
+static void describe_plain(JSContext *ctx, JSValueConst e)
+{
+	JSValue f = JS_GetPropertyStr(ctx, guest.hooks, "describe");
+	JSValue t = JS_Call(ctx, f, JS_UNDEFINED, 1, &e);
+	const char *s = NULL;
+	size_t n = 0;
+
+	if (!JS_IsException(t))
+		s = JS_ToCStringLen(ctx, &n, t);
+	if (!s) {
+		JS_FreeValue(ctx, JS_GetException(ctx));
+		s = "a value that cannot be shown";
+		n = strlen(s);
+	}
+	set_text(&guest.result.message, &guest.result.message_len, s, n);
+	set_name("Uncaught");
+}
+
+static void describe(JSContext *ctx, JSValueConst e)
+{
+	struct guest_result *r = &guest.result;
+	const char *s;
+	JSValue stack;
+	size_t n;
+
+	quick_position(ctx, e, &r->line, &r->column);
+	stack = quick_stack(ctx, e);
+	s = text_of(ctx, e, "name", &n);
+	set_text(&r->name, &r->name_len, n ? s : "Error", n ? n : 5);
+	s = text_of(ctx, e, "message", &n);
+	set_text(&r->message, &r->message_len, s, n);
+	s = JS_IsString(stack) ? JS_ToCStringLen(ctx, &n, stack) : NULL;
+	set_text(&r->stack, &r->stack_len, s ? s : "", s ? n : 0);
+}
+
+int outcome_error(JSContext *ctx, bool syntax)
+{
+	JSValue e = JS_GetException(ctx);
+	struct guest_result *r = &guest.result;
+
+	r->exit_code = 1;
+	if (guest.exiting && !guest.interrupt) {
+		r->kind = GUEST_EXIT;
+		r->exit_code = guest.exit_code;
+		return 1;
+	}
+	r->kind = classify(ctx, e, syntax);
+	/* Room for describing what happened. */
+	guest.memory_limit = 0;
+	if (r->kind == GUEST_INTERRUPTED) {
+		set_name("interrupt");
+		set_message("the run was interrupted");
+		quick_position(ctx, e, &r->line, &r->column);
+	} else if (r->kind == GUEST_NO_MEMORY) {
+		set_name("InternalError");
+		set_message("out of memory");
+		quick_position(ctx, e, &r->line, &r->column);
+	} else if (quick_kind(e) == QUICK_ERROR) {
+		describe(ctx, e);
+	} else {
+		describe_plain(ctx, e);
+	}
+	return 1;
+}
