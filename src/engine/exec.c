@@ -314,6 +314,14 @@ uint8_t *exec_memory(struct exec *x, size_t *ret_size)
 	return wasmtime_memory_data(x->ctx, &x->memory);
 }
 
+void *exec_span(struct exec *x, uint32_t at, uint32_t len)
+{
+	size_t size;
+	uint8_t *base = exec_memory(x, &size);
+
+	return base && at <= size && len <= size - at ? base + at : NULL;
+}
+
 bool exec_func(struct exec *x, const char *name, wasmtime_func_t *ret)
 {
 	wasmtime_extern_t item;

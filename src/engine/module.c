@@ -350,10 +350,27 @@ int module_entry(const struct engine *e, const char *invoke, size_t n_args,
 	return 0;
 }
 
-bool module_has(const struct engine *e, const char *name)
+static bool types_are(const wasm_valtype_vec_t *v, const char *types)
+{
+	static const char names[] = "iIfF"; /* by wasm_valkind_t */
+
+	if (v->size != strlen(types))
+		return false;
+	for (size_t k = 0; k < v->size; k++)
+		if (!is_number(v->data[k]) ||
+		    names[wasm_valtype_kind(v->data[k])] != types[k])
+			return false;
+	return true;
+}
+
+bool module_has(const struct engine *e, const char *name, const char *params,
+		const char *results)
 {
 	CLEANUP(wasm_exporttype_vec_delete) wasm_exporttype_vec_t exports;
+	const wasm_functype_t *f;
 
 	wasmtime_module_exports(e->module, &exports);
-	return find_func(&exports, name) != NULL;
+	f = find_func(&exports, name);
+	return f && types_are(wasm_functype_params(f), params) &&
+	       types_are(wasm_functype_results(f), results);
 }

@@ -37,7 +37,9 @@ MUST_CHECK int module_link(struct engine *e, struct wasi *w,
  * are. */
 MUST_CHECK int module_entry(const struct engine *e, const char *invoke,
 			    size_t n_args, struct redoma_error *err);
-/* True if it exports a function of that name. */
-bool module_has(const struct engine *e, const char *name);
+/* True if it exports a function of that name and type; a type is a string of
+ * i I f F for i32 i64 f32 f64. */
+bool module_has(const struct engine *e, const char *name, const char *params,
+		const char *results);
 
 #endif

@@ -19,6 +19,7 @@ struct engine {
 	bool fast_reset;
 	bool has_start; /* exports _start () -> () */
 	bool has_init;  /* exports _initialize () -> () */
+	uint32_t interrupt_at; /* of an image; 0: image_prepare was not called */
 };
 
 struct profile_row {
@@ -38,6 +39,9 @@ struct exec {
 	struct rd_limiter limiter;
 };
 
+/* The host's address of len bytes of linear memory at `at`, or NULL if they are
+ * not all inside. */
+void *exec_span(struct exec *x, uint32_t at, uint32_t len);
 /* An exported function of the instance. */
 bool exec_func(struct exec *x, const char *name, wasmtime_func_t *ret);
 /* Calls it; `n` is the larger of the numbers of parameters and results.

@@ -1,0 +1,200 @@
+/* A fresh instance holds nothing of the one before it, however that ended, and
+ * also in a process that was forked behind the engine's back. */
+#include "engine_fixture.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/reset.h"
+
+#define LIMIT (32 * MIB)
+#define IMAGE_BYTES 300000
+
+/* fill: grows to 24 MiB and writes 0xA5 into all of it, sets the global; then
+ * it returns, aborts, loops for ever or recurses, by its name. */
+static void build_filler(struct wasm *m)
+{
+	/* i32.const 320; memory.grow 0; drop; i32.const 0; i32.const 0xa5;
+	 * memory.size; i32.const 65536; i32.mul; memory.fill 0;
+	 * i32.const 77; global.set 0 */
+#define FILL                                                                   \
+	0x41, 0xc0, 2, 0x40, 0, 0x1a, 0x41, 0, 0x41, 0xa5, 1, 0x3f, 0, 0x41,   \
+		0x80, 0x80, 4, 0x6c, 0xfc, 11, 0, 0x41, 0xcd, 0, 0x24, 0
+	static uint8_t image[IMAGE_BYTES];
+	uint32_t plain = wasm_type(m, "", "");
+
+	wasm_func(m, plain, "", CODE(0x10, 0)); /* calls itself */
+	for (size_t i = 0; i < sizeof(image); i++)
+		image[i] = (uint8_t)(i * 7 + i / 251 + 1);
+	wasm_memory(m, 64, 512);
+	wasm_export(m, "memory", 2, 0);
+	wasm_export(m, "global", 3, wasm_global_i32(m, 5));
+	wasm_export(m, "fill", 0, wasm_func(m, plain, "", CODE(FILL)));
+	wasm_export(m, "fill_abort", 0,
+		    wasm_func(m, plain, "", CODE(FILL, 0x00)));
+	wasm_export(m, "fill_spin", 0,
+		    wasm_func(m, plain, "",
+			      CODE(FILL, 0x03, 0x40, 0x0c, 0, 0x0b)));
+	wasm_export(m, "fill_recurse", 0,
+		    wasm_func(m, plain, "", CODE(FILL, 0x10, 0)));
+	/* scattered: one byte in every 16th page up to 4 MiB (64 regions) */
+	wasm_export(m, "scatter", 0,
+		    wasm_func(m, plain, "i",
+			      CODE(0x03, 0x40, 0x20, 0, 0x41, 0x5a, 0x3a, 0, 0,
+				   0x20, 0, 0x41, 0x80, 0x80, 4, 0x6a, 0x22, 0,
+				   0x41, 0x80, 0x80, 0x80, 2, 0x49, 0x0d, 0,
+				   0x0b)));
+	wasm_data(m, 1000, image, sizeof(image));
+}
+
+static uint64_t wrong_after(struct jar *j, struct reset *r)
+{
+	uint64_t wrong = UINT64_MAX;
+
+	must(j, reset_verify(j->x, r, &wrong, &j->err));
+	exec_reset(j->x);
+	return wrong;
+}
+
+static void poisoned_memory_is_clean_again(void **state)
+{
+	static const char *const names[] = {"fill",	    "fill_abort",
+					    "fill_spin",    "fill_recurse",
+					    "scatter",	    "fill_abort",
+					    "scatter",	    "fill"};
+
+	(void)state;
+	for (int p = 0; p < ENGINE_PROFILES; p++) {
+		bool fuel = p == ENGINE_IMAGE_FUEL || p == ENGINE_MODULE_FUEL;
+		uint64_t limit = fuel ? 300u << 20 : 0;
+		struct reset *r = NULL;
+		struct wasm m = {0};
+		struct jar j;
+
+		build_filler(&m);
+		jar_open(&j, (enum engine_profile)p, &m, NULL);
+		jar_begin(&j, LIMIT, limit);
+		must(&j, reset_remember(j.x, &r, &j.err));
+		assert_int_equal(wrong_after(&j, r), 0);
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			CLEANUP(buf_done) struct buf v = {0};
+
+			if (!fuel && !strcmp(names[i], "fill_spin"))
+				continue;
+			jar_begin(&j, LIMIT, limit);
+			jar_call(&j, names[i], &v);
+			if (strstr(names[i], "fill"))
+				assert_true(j.out.memory_bytes >= 24 * MIB);
+			assert_int_equal(wrong_after(&j, r), 0);
+		}
+		reset_free(r);
+		jar_close(&j);
+	}
+}
+
+/* Verify must be able to fail: what the host wrote is found. */
+static void verify_finds_what_is_different(void **state)
+{
+	struct reset *r = NULL;
+	struct wasm m = {0};
+	struct jar j;
+	uint64_t wrong = 0;
+	size_t size;
+
+	(void)state;
+	build_filler(&m);
+	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_begin(&j, LIMIT, 0);
+	exec_memory(j.x, &size)[2000] ^= 1;
+	exec_memory(j.x, &size)[900000] ^= 1;
+	must(&j, reset_remember(j.x, &r, &j.err));
+	must(&j, reset_verify(j.x, r, &wrong, &j.err));
+	assert_int_equal(wrong, 2);
+	reset_free(r);
+	jar_close(&j);
+}
+
+static int renew(int old)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -1 : dup3(fd, old, O_CLOEXEC);
+}
+
+/* In a child made without libc: dirty an instance, reset, verify. */
+static int child_verdict(struct jar *j, struct reset *r, bool renewed)
+{
+	struct exec_limits l = {.memory_bytes = LIMIT};
+	uint64_t wrong = 0;
+
+	if (renewed && renew(engine_pagemap_fd(j->e)) < 0)
+		return 99;
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(buf_done) struct buf v = {0};
+		const char *const none[] = {NULL};
+
+		if (exec_begin(j->x, &l, &j->out, &j->err) ||
+		    exec_invoke(j->x, "fill", none, &j->out, &v, &j->err) ||
+		    j->out.end != EXEC_DONE ||
+		    reset_verify(j->x, r, &wrong, &j->err))
+			return 98;
+		exec_reset(j->x);
+		if (wrong)
+			return 1;
+	}
+	return 0;
+}
+
+static int fork_verdict(struct jar *j, struct reset *r, bool renewed)
+{
+	struct clone_args a = {.exit_signal = SIGCHLD};
+	pid_t pid = (pid_t)syscall(SYS_clone3, &a, sizeof(a));
+	int status = 0;
+
+	if (pid == 0)
+		_exit(child_verdict(j, r, renewed));
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void a_raw_child_must_renew_the_pagemap(void **state)
+{
+	struct reset *r = NULL;
+	struct wasm m = {0};
+	struct jar j;
+
+	(void)state;
+	build_filler(&m);
+	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	if (!engine_fast_reset(j.e)) {
+		jar_close(&j);
+		skip();
+	}
+	assert_true(engine_pagemap_fd(j.e) > 2);
+	jar_begin(&j, LIMIT, 0);
+	must(&j, reset_remember(j.x, &r, &j.err));
+	exec_reset(j.x);
+	assert_int_equal(fork_verdict(&j, r, true), 0);
+	/* The control: with its parent's descriptor the leak is there. */
+	assert_int_equal(fork_verdict(&j, r, false), 1);
+	reset_free(r);
+	jar_close(&j);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(poisoned_memory_is_clean_again),
+		cmocka_unit_test(verify_finds_what_is_different),
+		cmocka_unit_test(a_raw_child_must_renew_the_pagemap),
+	};
+
+	jar_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
