@@ -18,7 +18,8 @@ static int set_caps(uint32_t low)
 	struct __user_cap_header_struct h = {_LINUX_CAPABILITY_VERSION_3, 0};
 	struct __user_cap_data_struct d[2] = {
 		{.effective = low, .permitted = low, .inheritable = 0}};
-	struct __user_cap_data_struct is[2] = {{~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}};
+	struct __user_cap_data_struct is[2] = {{~0u, ~0u, ~0u},
+					       {~0u, ~0u, ~0u}};
 
 	if (syscall(SYS_capset, &h, d) || syscall(SYS_capget, &h, is))
 		return -1;

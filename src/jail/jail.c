@@ -122,8 +122,9 @@ static int give_up(struct jail *j, struct redoma_error *err)
 	int rc = judge(j, ALWAYS, session_keyring(), err);
 
 	if (!rc)
-		rc = judge(j, JAIL_LANDLOCK,
-			   landlock_make(&j->ruleset_fd, &j->landlock_abi), err);
+		rc = judge(
+			j, JAIL_LANDLOCK,
+			landlock_make(&j->ruleset_fd, &j->landlock_abi), err);
 	if (!rc)
 		rc = judge(j, JAIL_CAPS, caps_shrink(), err);
 	if (!rc)

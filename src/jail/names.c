@@ -13,6 +13,12 @@ static const char *const names[JAIL_CONTROLS] = {
 	[JAIL_CGROUP] = "cgroup",
 };
 
+/* Where AppArmor restricts user namespaces, one is made and then lacks its
+ * capabilities; container filters deny the calls. */
+#define NEEDS_CAPS                                                           \
+	"it takes capabilities in a user namespace (AppArmor: a profile with " \
+	"\"userns,\"; container: a filter that allows mount and unshare)"
+
 static const struct {
 	enum jail_control control;
 	int sys; /* 0: any other */
@@ -27,12 +33,8 @@ static const struct {
 	 "allow user namespaces to this program in AppArmor (a profile with "
 	 "\"userns,\") or SELinux"},
 	{JAIL_USER, 0, "use a kernel with user namespaces (CONFIG_USER_NS)"},
-	{JAIL_MOUNT, EPERM,
-	 "let user namespaces have capabilities (AppArmor: a profile with "
-	 "\"userns,\"; container: a filter that allows mount)"},
-	{JAIL_MOUNT, EACCES,
-	 "let user namespaces have capabilities (AppArmor: a profile with "
-	 "\"userns,\"; kernel.apparmor_restrict_unprivileged_userns)"},
+	{JAIL_MOUNT, EPERM, NEEDS_CAPS},
+	{JAIL_MOUNT, EACCES, NEEDS_CAPS},
 	{JAIL_MOUNT, ENOSYS,
 	 "use Linux 5.12 or newer, and no container filter against fsopen"},
 	{JAIL_MOUNT, ENOENT, "mount procfs on /proc"},
@@ -41,12 +43,18 @@ static const struct {
 	{JAIL_MOUNT, 0, "allow mounts inside user namespaces on this host"},
 	{JAIL_PID, ENOSYS,
 	 "use Linux 5.3 or newer, and no container filter against clone3"},
+	{JAIL_PID, EPERM, NEEDS_CAPS},
 	{JAIL_PID, 0, "allow pid namespaces (user.max_pid_namespaces)"},
+	{JAIL_NET, EPERM, NEEDS_CAPS},
 	{JAIL_NET, 0, "allow net namespaces (user.max_net_namespaces)"},
+	{JAIL_IPC, EPERM, NEEDS_CAPS},
 	{JAIL_IPC, 0, "allow ipc namespaces (user.max_ipc_namespaces)"},
+	{JAIL_UTS, EPERM, NEEDS_CAPS},
 	{JAIL_UTS, 0, "allow uts namespaces (user.max_uts_namespaces)"},
+	{JAIL_CGROUPNS, EPERM, NEEDS_CAPS},
 	{JAIL_CGROUPNS, 0,
 	 "allow cgroup namespaces (user.max_cgroup_namespaces)"},
+	{JAIL_CAPS, EPERM, NEEDS_CAPS},
 	{JAIL_CAPS, 0,
 	 "remove what keeps this process from giving up capabilities"},
 	{JAIL_NNP, 0, "remove what filters prctl(PR_SET_NO_NEW_PRIVS)"},

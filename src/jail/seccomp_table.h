@@ -49,8 +49,10 @@ struct seccomp_row {
 	 MAP_LOCKED | MAP_HUGETLB)
 /* The same, and files too. */
 #define MAP_SEEN_LOADING (MAP_SEEN & ~MAP_ANONYMOUS)
-#define PROT_KNOWN (PROT_READ | PROT_WRITE | PROT_EXEC)
-#define FUTEX_SEEN (LOW & ~(unsigned)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME))
+#define PROT_DATA (unsigned long)(PROT_READ | PROT_WRITE)
+#define PROT_CODE (PROT_DATA | PROT_EXEC)
+#define FUTEX_FLAGS (unsigned)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)
+#define FUTEX_SEEN (LOW & ~FUTEX_FLAGS)
 
 static const struct seccomp_row seccomp_table[] = {
 	/* Granted descriptors and the socket to the core. */
@@ -85,7 +87,7 @@ static const struct seccomp_row seccomp_table[] = {
 	 W | C,
 	 {{2, PROT_EXEC, 1, {0}},
 	  {3, MAP_SEEN, 1, {MAP_PRIVATE | MAP_ANONYMOUS}}}},
-	{CALL(mprotect), W | C, {{2, WHOLE & ~(PROT_READ | PROT_WRITE), 1, {0}}}},
+	{CALL(mprotect), W | C, {{2, WHOLE & ~PROT_DATA, 1, {0}}}},
 	{CALL(munmap), W | L | C, {{0}}},
 	{CALL(mremap), W | L | C, {{0}}},
 	{CALL(madvise),
@@ -96,7 +98,7 @@ static const struct seccomp_row seccomp_table[] = {
 
 	/* While an artefact is loaded: its code, and its image as a memfd. */
 	{CALL(mmap), L, {{3, MAP_SEEN_LOADING, 1, {MAP_PRIVATE}}}},
-	{CALL(mprotect), L, {{2, WHOLE & ~PROT_KNOWN, 1, {0}}}},
+	{CALL(mprotect), L, {{2, WHOLE & ~PROT_CODE, 1, {0}}}},
 	{CALL(memfd_create), L, {{0}}},
 	{CALL(seccomp),
 	 L,
