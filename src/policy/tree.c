@@ -135,6 +135,9 @@ int tree_add_key(struct tree_builder *b, struct str key, struct tree_mark at,
 	if (map->count == TREE_KEYS_MAX)
 		return refuse_mark(at, err, "a map has more than 4096 keys; "
 				   "make it smaller");
+	if (key.len > TREE_KEY_MAX)
+		return refuse_mark(at, err, "a key longer than 128 bytes; no "
+				   "policy needs that");
 	for (const struct tree *t = map->first; t; t = t->next) {
 		if (str_equal(t->key, key))
 			return tree_refuse(

@@ -16,6 +16,8 @@
 #define TREE_DEPTH_MAX 32
 #define TREE_NODES_MAX 65536
 #define TREE_KEYS_MAX 4096 /* of one map */
+/* Bytes; escaped and in quotes still a simple key of YAML (1024). */
+#define TREE_KEY_MAX 128
 
 enum tree_kind { TREE_SCALAR, TREE_LIST, TREE_MAP };
 
