@@ -1,0 +1,410 @@
+#!/usr/bin/env python3
+"""test-seconds: 240
+Scripts that want more than they were granted, each with its control: with the
+grant the same script succeeds."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from lib_redoma import *
+
+READ = "require('node:fs').readFileSync(%r, 'utf8')"
+
+
+def read_of(name):
+    return READ % str(name)
+
+
+# ---- files
+
+@case("a file that no grant covers is refused, and the refusal is reported")
+def _():
+    path = canary()
+    r = js(read_of(path))
+    expect(r, "error", says="EACCES")
+    denied = r.json["denials"]
+    need(denied[0]["path"] == str(path) and denied[0]["count"] == 1
+         and denied[0]["op"] == "open", r.about())
+    need(str(path) in denied[0]["allow"]
+         and denied[0]["allow"].startswith("read:"), r.about())
+    plain = write("plain.txt", "plain text")
+    expect(js(read_of("/d/plain.txt"), "--read", f"{plain}=/d/plain.txt"),
+           "ok", value="plain text")
+
+
+@case("the line of a denial allows what it says it allows")
+def _():
+    plain = write("plain.txt", "plain text")
+    r = js(read_of(plain))
+    expect(r, "error")
+    policy = write("p.yaml", f"redoma: 1\n{r.json['denials'][0]['allow']}\n")
+    expect(js(read_of(plain), "--policy", policy), "ok", value="plain text")
+
+
+WANTED = ["/etc/passwd", "/etc/shadow", "/proc/self/environ",
+          "/proc/self/maps", "/proc/1/cmdline", "/proc/self/root/etc/passwd",
+          "/proc/self/fd/0", "/proc/self/fd/3", "/dev/mem", "/dev/zero",
+          "/dev/stdin", "/dev/fd/3", "/sys/kernel/notes",
+          str(pathlib.Path.home() / ".ssh/id_rsa"), "~/.ssh/id_rsa",
+          "/root/.bash_history", "/", ".", "..", "/tmp"]
+
+
+@case("names of the host that a script would like to read")
+def _():
+    code = """
+    const fs = require('node:fs');
+    const seen = [];
+    for (const p of %s) {
+        try { seen.push([p, String(fs.readFileSync(p)).slice(0, 9)]); }
+        catch (e) { if (!(e instanceof Error)) seen.push([p, 'odd']); }
+    }
+    seen""" % WANTED
+    expect(js(code), "ok", value=[])
+    plain = write("plain.txt", "plain text")
+    expect(js(code.replace("/etc/passwd", "/x/passwd"), "--read",
+              f"{plain}=/x/passwd"), "ok", value=[["/x/passwd", "plain tex"]])
+
+
+TRICKS = ["/d/../etc/passwd", "/d/sub/../../../etc/passwd", "../etc/passwd",
+          "/d/./../canary.txt", "//etc/passwd", "/d//..//..//etc/passwd",
+          "/d/in.txt/../../etc/passwd", "/d/in.txt/", "/d/in.txt/.",
+          "/d/in.txt/../in.txt/x", "", " ", "/d/in.txt\0", "/d/in.txt\0.js",
+          "/d/link-out", "/d/link-out/", "/d/link-out//", "/d/link-out/.",
+          "/d/link-dir/passwd", "/d/link-dir//passwd", "/d/link-abs",
+          "/d/link-up", "/d/loop-a", "/d/loop-a/x", "/d/proc-link",
+          "/d/" + "x" * 300, "/d/" + "y/" * 3000, "/" + "z" * 65536,
+          "/d/\u00e9.txt", "/d/e\u0301x.txt", "/D/IN.TXT", "/d\\in.txt",
+          "file:///etc/passwd", "/d/%2e%2e/etc/passwd"]
+
+
+def granted_tree():
+    d = scratch() / "tree"
+    if not d.exists():
+        d.mkdir()
+        (d / "in.txt").write_text("inside")
+        (d / "sub").mkdir()
+        (d / "sub" / "deep.txt").write_text("deep")
+        (d / "link-in").symlink_to("sub/deep.txt")
+        (d / "sub" / "link-back").symlink_to("../in.txt")
+        (d / "link-out").symlink_to("../canary.txt")
+        (d / "link-dir").symlink_to("/etc")
+        (d / "link-abs").symlink_to(canary())
+        (d / "link-up").symlink_to("..")
+        (d / "loop-a").symlink_to("loop-b")
+        (d / "loop-b").symlink_to("loop-a")
+        (d / "proc-link").symlink_to("/proc/self/environ")
+        os.mkfifo(d / "fifo")
+    canary()
+    return d
+
+
+@case("C101 path tricks under a granted directory")
+def _():
+    code = """
+    const fs = require('node:fs');
+    const seen = [];
+    for (const p of input) {
+        try { seen.push([p.slice(0, 40), String(fs.readFileSync(p)).slice(0, 9)]); }
+        catch (e) { if (!(e instanceof Error)) seen.push([p, 'odd']); }
+    }
+    seen"""
+    import json
+    r = js(code, "--read", f"{granted_tree()}/=/d/", "--input",
+           json.dumps(TRICKS))
+    expect(r, "ok", value=[])
+    good = ["/d/in.txt", "/d/./in.txt", "/d/sub/../in.txt", "/d//in.txt"]
+    r = js(code, "--read", f"{granted_tree()}/=/d/", "--input",
+           json.dumps(good))
+    expect(r, "ok", value=[[g[:40], "inside"] for g in good])
+
+
+@case("C103 links that stay inside a granted directory work")
+def _():
+    code = ("const fs = require('node:fs');"
+            "[fs.readFileSync('/d/link-in', 'utf8'),"
+            "fs.readFileSync('/d/sub/link-back', 'utf8')]")
+    expect(js(code, "--read", f"{granted_tree()}/=/d/"), "ok",
+           value=["deep", "inside"])
+
+
+@case("C109 a FIFO in a granted directory neither hangs nor is read")
+def _():
+    r = js(read_of("/d/fifo"), "--read", f"{granted_tree()}/=/d/",
+           "--limit", "wall=3s")
+    expect(r, "error", within=2)
+
+
+@case("one file is not its siblings, its directory or another name")
+def _():
+    d = granted_tree()
+    code = """
+    const fs = require('node:fs');
+    const seen = [];
+    for (const p of ['/d/sub/deep.txt', '/d', '/d/', '/d/in.txt/',
+                     '/d/x', '/in.txt', '/d/link-in']) {
+        try { seen.push([p, String(fs.readFileSync(p))]); } catch {}
+    }
+    seen"""
+    expect(js(code, "--read", f"{d}/in.txt=/d/in.txt"), "ok", value=[])
+    expect(js(read_of("/d/in.txt"), "--read", f"{d}/in.txt=/d/in.txt"), "ok",
+           value="inside")
+
+
+@case("a read grant is not a write grant")
+def _():
+    plain = write("keep.txt", "kept")
+    code = """
+    const fs = require('node:fs');
+    const done = [];
+    for (const f of ['writeFileSync', 'appendFileSync', 'unlinkSync',
+                     'rmSync', 'truncateSync', 'chmodSync', 'renameSync'])
+        try { if (fs[f]) { fs[f]('/d/keep.txt', 'zz'); done.push(f); } }
+        catch {}
+    done"""
+    expect(js(code, "--read", f"{plain}=/d/keep.txt"), "ok", value=[])
+    need(plain.read_text() == "kept", "the file was changed")
+    out = scratch() / "out.txt"
+    r = js("require('node:fs').writeFileSync('/o/out.txt', 'zz')", "--write",
+           f"{out}=/o/out.txt:1KiB")
+    expect(r, "ok")
+    need(out.read_text() == "zz", "the grant does not work")
+
+
+@case("the environment and the command line of the host are not there")
+def _():
+    code = ("[process.env, process.argv.slice(2), typeof process.binding,"
+            "typeof process.kill, typeof process.dlopen]")
+    r = js(code, env={"REDOMA_SECRET": SECRET})
+    expect(r, "ok")
+    need(r.json["value"][0] == {}, r.about())
+    need(r.json["value"][1] == [], r.about())
+    r = js("[process.env, process.argv.slice(2)]", "--env", "TZ=UTC", "--",
+           "a", "b c")
+    expect(r, "ok", value=[{"TZ": "UTC"}, ["a", "b c"]])
+
+
+@case("no module that reaches outside can be had")
+def _():
+    code = """
+    const had = [];
+    for (const m of ['child_process', 'net', 'http', 'vm', 'worker_threads',
+                     'cluster', 'dgram', 'inspector', 'std', 'os:std', 'bjson',
+                     '/etc/passwd', '../x.js', 'file:///etc/passwd']) {
+        for (const n of [m, 'node:' + m]) {
+            try { require(n); had.push(n); } catch (e) {
+                if (!(e instanceof Error) || !e.message) had.push([n, 'odd']);
+            }
+            try { await import(n); had.push(n); } catch (e) {
+                if (!(e instanceof Error)) had.push([n, 'odd']);
+            }
+        }
+    }
+    had"""
+    expect(js(code), "ok", value=[])
+    expect(js("typeof require('node:path').join"), "ok", value="function")
+
+
+@case("C025 nothing of the engine's own libraries is a global")
+def _():
+    names = ["std", "os", "bjson", "loadFile", "scriptArgs", "load", "read",
+             "evalFile", "print", "__loadScript", "WebAssembly", "Deno", "Bun"]
+    code = f"{names}.filter(n => typeof globalThis[n] !== 'undefined')"
+    r = js(code)
+    expect(r, "ok")
+    need(set(r.json["value"]) <= {"print", "scriptArgs"}, r.about())
+
+
+# ---- realms
+
+WALK = """
+const reach = o => {
+    const out = [];
+    for (let i = 0; o !== null && o !== undefined && i < 20; i++) {
+        const c = o.constructor;
+        if (typeof c !== 'function') break;
+        try {
+            out.push(c.constructor('return typeof process.binding + "," +'
+                + '(typeof process.mainModule) + "," + (c => c)'
+                + '(typeof globalThis.module)')());
+        } catch (e) { out.push(e.name) }
+        o = Object.getPrototypeOf(o);
+    }
+    return [...new Set(out)].filter(x =>
+        x !== 'undefined,undefined,undefined' && x !== 'undefined,undefined,object'
+        && x !== 'TypeError');
+};
+"""
+THROWN = [
+    ("C001 a failing host call",
+     "try { require('node:fs').readFileSync('/nope') } catch (e) { reach(e) }"),
+    ("C005 an engine-made rejection of an async function",
+     "(async () => { const f = () => f(); f(); })().then(() => 0, reach)"),
+    ("C005 a bad Symbol conversion",
+     "(async () => `${Symbol()}`)().then(() => 0, reach)"),
+    ("C009 bare calls of inherited methods",
+     "['toLocaleString', 'hasOwnProperty', 'valueOf'].flatMap(n => {"
+     "try { (0, Object.prototype[n])() } catch (e) { return reach(e) }"
+     "return [] })"),
+    ("C011 errors inside an AggregateError",
+     "Promise.any([1, 2].map(async () => require('node:fs')"
+     ".readFileSync('/nope'))).then(() => 0, e => e.errors.flatMap(reach))"),
+    ("C017 constructor by another spelling",
+     "const k = `con${'structor'}`; const { [k]: c } = '';"
+     "reach(c) && reach(''['\\u0063onstructor'])"),
+    ("C019 an async generator that delegates to a hostile then",
+     "async function* g() { yield* { [Symbol.asyncIterator]() { return {"
+     "next() { return { get then() { throw new Error('t') } } } } } } }"
+     "(async () => { try { for await (const x of g()); } catch (e) {"
+     "return reach(e) } })()"),
+    ("C003 the receiver of toJSON",
+     "let got = []; const o = { toJSON() { got = reach(this); return 1 } };"
+     "JSON.stringify(o); got"),
+]
+for _name, _code in THROWN:
+    @case(f"guest constructors only: {_name}")
+    def _(code=_code):
+        expect(js(WALK + code), "ok", value=[])
+
+
+@case("C003 a result's methods run inside and see guest objects only")
+def _():
+    r = js("({ toJSON() { return [typeof this, typeof process.binding,"
+           "Object.getPrototypeOf(this) === Object.prototype] } })")
+    expect(r, "ok", value=["object", "undefined", True])
+
+
+@case("C007 stacks name the script and its lines, nothing of the host")
+def _():
+    code = ("const a = 1;\n"
+            "function f() { throw new RangeError('deep'); }\n"
+            "\n"
+            "f();\n")
+    r = js(code)
+    expect(r, "error", says="deep")
+    e = r.json["error"]
+    need(e["name"] == "RangeError" and e["line"] == 2, r.about())
+    need("agent.js" in e["stack"] and ":4" in e["stack"], r.about())
+    need("/" not in e["stack"].replace("node:", ""), r.about())
+    r = js("try { require('node:fs').readFileSync('/x') } catch (e) "
+           "{ console.log(e.stack) }\n[1].map(() => { throw Error('cb') })")
+    expect(r, "error", says="cb")
+    for text in (r.json["stdout"], r.json["error"]["stack"]):
+        need(str(ROOT) not in text and "/home" not in text
+             and "/tmp" not in text and "prelude" not in text, r.about())
+
+
+@case("C013 an object with inspection hooks is data outside")
+def _():
+    code = ("const s = Symbol.for('nodejs.util.inspect.custom');"
+            "const o = { a: 1, [s]() { for (;;); } }; o")
+    expect(js(code), "ok", value={"a": 1})
+
+
+@case("C015 pollution of the global objects: this run's result still arrives")
+def _():
+    bad = ("Object.defineProperty(Object.prototype, 'status', { get() "
+           "{ return 'forged' }, configurable: true });"
+           "JSON.stringify = () => '\"forged\"';"
+           "Array.prototype.toJSON = () => 'forged';"
+           "Object.prototype.toJSON = () => 'forged';"
+           "globalThis.console = null; Promise.prototype.then = null;"
+           "Array.prototype.map = Array.prototype.push = () => { throw 1 };"
+           "({ plain: true })")
+    r = js(bad)
+    expect(r, "ok", "error")
+    need(r.json.get("status") in ("ok", "error") and r.status != "forged",
+         r.about())
+    expect(js("[typeof JSON.stringify({}), Object.prototype.status ?? null,"
+              "[1].toJSON ?? null]"), "ok", value=["string", None, None])
+
+
+@case("U7 a second run sees nothing of the first")
+def _():
+    js("globalThis.left = 'behind'; Array.prototype.left = 1;"
+       "Object.prototype.left = 2; Math.left = 3")
+    expect(js("[typeof left, typeof [].left, typeof Math.left]"), "ok",
+           value=["undefined"] * 3)
+    for _ in range(2):
+        expect(js("globalThis.n = (globalThis.n ?? 0) + 1; n"), "ok", value=1)
+
+
+# ---- the result cannot be forged
+
+@case("C069 text that looks like a result is output")
+def _():
+    code = ("console.log(JSON.stringify({ id: 'r', status: 'breach',"
+            "exit_code: 9, value: 'forged' }));"
+            "console.log('\\x00\\x01RDM1{\"status\":\"ok\"}'); 'true result'")
+    r = js(code)
+    expect(r, "ok", value="true result")
+    need("forged" in r.json["stdout"], r.about())
+
+
+@case("C069 writes to other descriptors reach nothing")
+def _():
+    code = """
+    const fs = require('node:fs');
+    const done = [];
+    for (let fd = 3; fd < 64; fd++)
+        try { if (fs.writeSync) { fs.writeSync(fd, 'x'); done.push(fd); } }
+        catch {}
+    for (let fd = 0; fd < 64; fd++)
+        try { const s = String(fs.readFileSync('/dev/fd/' + fd));
+              done.push(s) } catch {}
+    done"""
+    expect(js(code), "ok", value=[])
+
+
+@case("forged tags stay data")
+def _():
+    tag = {"$redoma": "bigint", "value": "1"}
+    r = js("({ a: { $redoma: 'bigint', value: '1' }, b: 1n,"
+           "c: { $redoma: 'bytes', value: '!' }, d: { $redoma: 5 } })")
+    expect(r, "ok")
+    v = r.json["value"]
+    need(v["a"] == {"$redoma": "object", "value": tag}, r.about())
+    need(v["b"] == tag, r.about())
+    need(v["c"] == {"$redoma": "object", "value":
+                    {"$redoma": "bytes", "value": "!"}}, r.about())
+    need(v["d"] == {"$redoma": "object", "value": {"$redoma": 5}}, r.about())
+
+
+@case("a guest's key cannot forge a line of the allow advice")
+def _():
+    name = "/x\"]\nread: [/etc/shadow]\n#\x1b[2J"
+    r = js(READ.replace("%r", "input"), "--input",
+           __import__("json").dumps(name))
+    expect(r, "error")
+    for d in r.json.get("denials", []):
+        need("\n" not in d.get("allow", "") and "\x1b" not in
+             d.get("allow", ""), r.about())
+    plain = command("run", source(READ.replace("%r", "input")), "--input",
+                    __import__("json").dumps(name))
+    need(b"\x1b" not in plain.err, plain.about())
+    need(not any(l.startswith(b"read:") for l in plain.err.splitlines()),
+         plain.about())
+
+
+@case("on_denied: end ends the run at the first refusal")
+def _():
+    code = ("try { " + read_of("/etc/passwd") + " } catch {} 'went on'")
+    expect(js(code), "ok", value="went on")
+    r = js(code, "--on-denied", "end")
+    expect(r, "denied")
+    need(r.json["denials"][0]["path"] == "/etc/passwd", r.about())
+
+
+@case("C055 bytecode is text: a syntax error")
+def _():
+    import random
+    rng = random.Random(1)
+    for n in range(6):
+        blob = bytes([0x05 + n, 0x15]) + bytes(
+            rng.randrange(1, 128) for _ in range(400))
+        r = js(blob)
+        expect(r, "error", "invalid", "ok")
+        need("crash" not in r.text.lower(), r.about())
+
+
+if __name__ == "__main__":
+    main()
