@@ -31,7 +31,7 @@ struct result_usage {
 };
 
 struct redoma_result {
-	char id[24];
+	char id[40];
 	enum redoma_status status;
 	int exit_code;
 	struct buf value; /* JSON text; empty: none */

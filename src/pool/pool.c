@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -199,6 +200,33 @@ int pool_take(struct pool *p, const struct pool_want *w, struct slot **ret,
 		/* A zygote that someone killed is replaced once. */
 	} while (r == REDOMA_E_WORKER && --tries);
 	return r;
+}
+
+static int bound(const struct slot *s, int what, uint64_t n)
+{
+	/* The hard limit stays, or the next run could not have more. */
+	struct rlimit l = {.rlim_cur = n, .rlim_max = RLIM_INFINITY};
+	struct rlimit had;
+
+	if (prlimit(s->pid, (__rlimit_resource_t)what, NULL, &had))
+		return -1;
+	l.rlim_max = had.rlim_max;
+	if (l.rlim_cur > l.rlim_max)
+		l.rlim_cur = l.rlim_max;
+	return prlimit(s->pid, (__rlimit_resource_t)what, &l, NULL);
+}
+
+int pool_bound(const struct slot *s, uint64_t data_bytes, uint64_t file_bytes,
+	       struct redoma_error *err)
+{
+	if (!bound(s, RLIMIT_DATA, data_bytes) &&
+	    !bound(s, RLIMIT_FSIZE, file_bytes))
+		return 0;
+	if (errno == ESRCH)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the parked worker is gone");
+	err_sys(err, WHERE, "bound the worker's memory and files");
+	return REDOMA_E_UNSUPPORTED;
 }
 
 void pool_give(struct pool *p, struct slot *s)

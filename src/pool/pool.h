@@ -55,6 +55,11 @@ MUST_CHECK int pool_new(const struct pool_options *o, struct pool **ret,
 			struct redoma_error *err);
 MUST_CHECK int pool_take(struct pool *p, const struct pool_want *w,
 			 struct slot **ret, struct redoma_error *err);
+/* Lowers, from outside, what the kernel lets the worker have in this run:
+ * private writable memory (RLIMIT_DATA) and the size of a file it writes
+ * (RLIMIT_FSIZE).  REDOMA_E_UNSUPPORTED: it cannot be bounded. */
+MUST_CHECK int pool_bound(const struct slot *s, uint64_t data_bytes,
+			  uint64_t file_bytes, struct redoma_error *err);
 /* Back for another run of the same tenant; retires it when it is worn. */
 void pool_give(struct pool *p, struct slot *s);
 /* The run is over and so is the worker: it exits by itself (one-shot). */

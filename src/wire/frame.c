@@ -64,6 +64,9 @@ static int send_all(int fd, struct msghdr *m, struct redoma_error *err)
 		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
 			return err_set(err, REDOMA_E_WORKER, WHERE,
 				       "the other process is gone");
+		if (n < 0 && errno == EAGAIN)
+			return err_set(err, REDOMA_E_WORKER, WHERE,
+				       "the other process does not read");
 		if (n < 0)
 			return err_sys(err, WHERE, "send a frame");
 		m->msg_control = NULL;

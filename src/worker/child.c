@@ -16,6 +16,8 @@
 
 #define WHERE "worker"
 
+#define FILE_BYTES_MAX ((uint64_t)1 << 62)
+
 /* Shown in ps; both names have the same length, argv[0] holds no more. */
 #define TITLE "redoma-worker"
 
@@ -46,6 +48,8 @@ static int lock(struct kit *k, int sock, struct redoma_error *err)
 		.may_lack = k->setup.may_lack,
 		.filter = k->setup.has_image ? JAIL_FILTER_WORKER
 					     : JAIL_FILTER_LOADING,
+		/* Lowered from outside for each run: pool_bound. */
+		.file_bytes = FILE_BYTES_MAX,
 		.keep = keep,
 		.n_keep = pagemap < 0 ? 1 : 2,
 	};

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
+#include "worker/host.h"
 
 #define WHERE "worker"
 
@@ -12,6 +13,7 @@ static struct {
 	volatile sig_atomic_t kind;
 	volatile int32_t *volatile word;
 	struct engine *engine;
+	struct host *volatile host;
 	timer_t wall, cpu;
 	int cpu_armed;
 } deadline;
@@ -26,6 +28,8 @@ static void on_deadline(int sig)
 	if (word)
 		*word = 1;
 	engine_interrupt(deadline.engine);
+	if (deadline.host)
+		host_rescue(deadline.host);
 }
 
 int deadline_install(struct engine *e, struct redoma_error *err)
@@ -41,6 +45,10 @@ int deadline_install(struct engine *e, struct redoma_error *err)
 	sigdelset(&sa.sa_mask, SIGBUS);
 	if (sigaction(SIGRTMIN, &sa, NULL) || sigaction(SIGRTMIN + 1, &sa, NULL))
 		return err_sys(err, WHERE, "install the deadline's handler");
+	/* A write over RLIMIT_FSIZE is EFBIG to the guest, not our end. */
+	sa = (struct sigaction){.sa_handler = SIG_IGN};
+	if (sigaction(SIGXFSZ, &sa, NULL))
+		return err_sys(err, WHERE, "ignore the file size signal");
 	return 0;
 }
 
@@ -49,6 +57,11 @@ static int create(clockid_t clock, int sig, timer_t *ret)
 	struct sigevent se = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = sig};
 
 	return timer_create(clock, &se, ret);
+}
+
+void deadline_host(struct host *h)
+{
+	deadline.host = h;
 }
 
 int deadline_create(struct redoma_error *err)
@@ -97,6 +110,7 @@ int deadline_arm(uint64_t wall_us, uint64_t cpu_us, struct redoma_error *err)
 enum deadline_kind deadline_disarm(void)
 {
 	deadline.word = NULL;
+	deadline.host = NULL;
 	set(deadline.wall, 0);
 	if (deadline.cpu_armed)
 		set(deadline.cpu, 0);

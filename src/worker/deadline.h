@@ -21,6 +21,9 @@ MUST_CHECK int deadline_create(struct redoma_error *err);
 const volatile sig_atomic_t *deadline_stop(void);
 /* The image's interrupt word while it runs, NULL otherwise. */
 void deadline_watch(volatile int32_t *word);
+/* Whose output leaves when a deadline passes; forgotten by deadline_disarm. */
+struct host;
+void deadline_host(struct host *h);
 MUST_CHECK int deadline_arm(uint64_t wall_us, uint64_t cpu_us,
 			    struct redoma_error *err);
 /* Disarms and says which one had passed. */

@@ -12,10 +12,10 @@
  * memory or from `text`, until run_reset. */
 struct run_result {
 	struct outcome outcome;
-	struct outcome_denial denials_kept;
 	struct outcome_text value; /* JSON text; len 0: none */
 	struct buf results;	   /* of an invoked export; kept run to run */
-	char text[192];
+	struct outcome_written written[OUTCOME_WRITTEN_MAX];
+	char text[256];
 };
 
 /* Runs q; output goes to the channel as it comes.  A guest that misbehaves is

@@ -20,6 +20,7 @@ struct kit {
 	struct exec *exec;
 	struct jail *jail;
 	struct jail_report report;
+	bool prepared; /* image_prepare was called */
 	char *title; /* argv[0], to show what a process is in ps */
 };
 

@@ -1,0 +1,272 @@
+#include "core/converse.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "broker/serve.h"
+#include "wire/plan_wire.h"
+
+#define WHERE "core"
+
+void talk_done(struct talk *t)
+{
+	outcome_done(&t->outcome);
+	buf_done(&t->outcome_bytes);
+}
+
+static int put_text(struct channel *c, enum frame_kind kind, const char *s,
+		    struct redoma_error *err)
+{
+	return s ? channel_put(c, kind, s, strlen(s), 0, err) : 0;
+}
+
+static int put_all(struct channel *c, const struct errand *e,
+		   const struct buf *plan, size_t n_plan_fds,
+		   struct redoma_error *err)
+{
+	int r = 0;
+
+	if (e->module_fd >= 0)
+		r = channel_put(c, FRAME_MODULE, NULL, 0, 1, err);
+	if (!r)
+		r = channel_put(c, FRAME_PLAN, plan->data, plan->len,
+				n_plan_fds, err);
+	if (!r)
+		r = put_text(c, FRAME_NAME, e->name, err);
+	if (!r)
+		r = put_text(c, FRAME_INVOKE, e->invoke, err);
+	if (!r && e->source_len)
+		r = channel_put(c, FRAME_SOURCE, e->source, e->source_len, 0,
+				err);
+	if (!r)
+		r = channel_put(c, FRAME_INPUT, e->input, e->input_len, 0, err);
+	return r;
+}
+
+/* One system call, so that the worker wakes once. */
+static int send_errand(struct slot *s, const struct errand *e,
+		       struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf plan = {0};
+	int fds[FRAME_FDS_MAX + 1];
+	size_t n = 0, first = e->module_fd >= 0;
+	int r;
+
+	if (hash_random(&s->channel.run, sizeof s->channel.run))
+		return err_sys(err, WHERE, "draw a run's id");
+	if (first)
+		fds[0] = e->module_fd;
+	r = plan_encode(seal_plan(e->sealed), &plan, fds + first, &n, err);
+	if (!r)
+		r = put_all(&s->channel, e, &plan, n, err);
+	return r ? r : channel_flush(&s->channel, fds, n + first, err);
+}
+
+/* Deadlines as seen from outside. */
+struct watch {
+	uint64_t start_us, wall_at_us, cpu_at_us;
+	uint64_t cpu_us; /* the limit */
+	clockid_t cpu_clock;
+	bool has_cpu;
+};
+
+static void watch_start(struct watch *w, const struct slot *s,
+			const struct limits *l)
+{
+	w->start_us = clock_monotonic_us();
+	w->wall_at_us = w->start_us + l->wall_us + GRACE_US;
+	w->cpu_us = l->cpu_us + GRACE_US;
+	/* A process with one thread cannot use more CPU time than passes. */
+	w->has_cpu = l->cpu_us < l->wall_us &&
+		     !clock_getcpuclockid(s->pid, &w->cpu_clock);
+	w->cpu_at_us = w->has_cpu ? w->start_us + w->cpu_us : UINT64_MAX;
+}
+
+/* The CPU clock of a parked worker counts its earlier runs too. */
+static uint64_t cpu_used(const struct watch *w)
+{
+	struct timespec t;
+
+	if (clock_gettime(w->cpu_clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Called when time ran out; true if that is really the end. */
+static bool watch_over(struct watch *w, uint64_t cpu_before,
+		       enum verdict *ret)
+{
+	uint64_t now = clock_monotonic_us(), used;
+
+	if (now >= w->wall_at_us) {
+		*ret = VERDICT_WALL;
+		return true;
+	}
+	if (!w->has_cpu || now < w->cpu_at_us)
+		return false;
+	used = cpu_used(w) - cpu_before;
+	if (used >= w->cpu_us) {
+		*ret = VERDICT_CPU;
+		return true;
+	}
+	w->cpu_at_us = now + (w->cpu_us - used);
+	return false;
+}
+
+static bool within_output(const struct redoma_result *r, size_t more,
+			  const struct limits *l)
+{
+	uint64_t have = r->out.len + r->err.len + r->value.len;
+
+	return more <= l->output_bytes && have <= l->output_bytes - more;
+}
+
+static int answer(struct slot *s, const struct errand *e, const void *body,
+		  size_t len, struct talk *t, struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf reply = {0};
+	int fd = -1;
+	int r = serve_call(e->sealed, body, len, &reply, &fd, NULL);
+
+	if (r == REDOMA_E_INVALID) {
+		t->verdict = VERDICT_PROTOCOL;
+		return 0;
+	}
+	if (r)
+		return err_nomem(err, WHERE);
+	r = channel_send_fds(&s->channel, FRAME_ANSWER, reply.data, reply.len,
+			     &fd, fd >= 0, NULL);
+	if (fd >= 0)
+		close(fd);
+	if (r)
+		t->verdict = VERDICT_GONE;
+	return 0;
+}
+
+static int keep(struct buf *b, const void *body, size_t len,
+		struct redoma_error *err)
+{
+	return buf_add(b, body, len) ? err_nomem(err, WHERE) : 0;
+}
+
+static int take_outcome(const struct frame *f, const void *body,
+			struct talk *t, bool *ret_over,
+			struct redoma_error *err)
+{
+	if (t->outcome_bytes.len + f->len > OUTCOME_MAX) {
+		t->verdict = VERDICT_PROTOCOL;
+		*ret_over = true;
+		return 0;
+	}
+	if (keep(&t->outcome_bytes, body, f->len, err))
+		return REDOMA_E_NOMEM;
+	if (!(f->flags & FRAME_LAST))
+		return 0;
+	*ret_over = true;
+	t->verdict = outcome_decode(t->outcome_bytes.data,
+				    t->outcome_bytes.len, &t->outcome, NULL)
+			     ? VERDICT_PROTOCOL
+			     : VERDICT_OUTCOME;
+	return 0;
+}
+
+/* One frame from the worker.  *ret_over: the conversation is at its end. */
+static int hear(struct slot *s, const struct errand *e, const struct frame *f,
+		const void *body, struct talk *t, bool *ret_over,
+		struct redoma_error *err)
+{
+	const struct limits *l = &seal_plan(e->sealed)->limits;
+	struct redoma_result *res = t->result;
+	struct buf *b;
+
+	switch (f->kind) {
+	case FRAME_OUT:
+	case FRAME_ERR:
+	case FRAME_VALUE:
+		b = f->kind == FRAME_OUT   ? &res->out
+		    : f->kind == FRAME_ERR ? &res->err
+					   : &res->value;
+		if (within_output(res, f->len, l))
+			return keep(b, body, f->len, err);
+		t->verdict = VERDICT_OUTPUT;
+		*ret_over = true;
+		return 0;
+	case FRAME_CALL:
+		t->verdict = VERDICT_OUTCOME;
+		if (answer(s, e, body, f->len, t, err))
+			return REDOMA_E_NOMEM;
+		*ret_over = t->verdict != VERDICT_OUTCOME;
+		return 0;
+	case FRAME_OUTCOME:
+		return take_outcome(f, body, t, ret_over, err);
+	case FRAME_FAILED:
+		t->verdict = VERDICT_FAILED;
+		*ret_over = true;
+		if (f->len == sizeof *err && err)
+			memcpy(err, body, sizeof *err);
+		return 0;
+	default:
+		t->verdict = VERDICT_PROTOCOL;
+		*ret_over = true;
+		return 0;
+	}
+}
+
+static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
+		     struct watch *w, struct redoma_error *err)
+{
+	uint64_t before = w->has_cpu ? cpu_used(w) : 0;
+	bool over = false;
+	int r = 0;
+
+	while (!over && !r) {
+		uint64_t now = clock_monotonic_us();
+		uint64_t at = w->wall_at_us < w->cpu_at_us ? w->wall_at_us
+							   : w->cpu_at_us;
+		struct frame f;
+		const void *body;
+
+		r = channel_recv(&s->channel, now < at ? at - now : 0, &f,
+				 &body, NULL);
+		if (!r)
+			r = hear(s, e, &f, body, t, &over, err);
+		else if (r == REDOMA_E_BUSY)
+			r = 0, over = watch_over(w, before, &t->verdict);
+		else if (r == REDOMA_E_NOMEM)
+			return err_nomem(err, WHERE);
+		else {
+			t->verdict = r == REDOMA_E_INVALID ? VERDICT_PROTOCOL
+							   : VERDICT_GONE;
+			return 0;
+		}
+	}
+	return r;
+}
+
+int converse(struct redoma *h, struct slot *s, const struct errand *e,
+	     struct talk *t, struct redoma_error *err)
+{
+	struct watch w;
+	int r;
+
+	atomic_store(&h->running, s->pidfd);
+	/* It may have come before there was a worker to kill. */
+	if (atomic_load(&h->cancelled))
+		redoma_cancel(h);
+	watch_start(&w, s, &seal_plan(e->sealed)->limits);
+	r = send_errand(s, e, err);
+	if (r == REDOMA_E_WORKER) {
+		t->verdict = VERDICT_GONE;
+		r = 0;
+	} else if (!r) {
+		r = listen_on(s, e, t, &w, err);
+	}
+	atomic_store(&h->running, -1);
+	t->result->usage.wall_us = clock_monotonic_us() - w.start_us;
+	if (!r && atomic_load(&h->cancelled) && t->verdict == VERDICT_GONE)
+		t->verdict = VERDICT_CANCELLED;
+	return r;
+}

@@ -1,0 +1,48 @@
+/* core/converse.h - the core's side of one run: send, listen, enforce.
+ *
+ * Everything that arrives is hostile.  The limits that the worker enforces
+ * from inside are enforced here once more from outside. */
+#ifndef CORE_CONVERSE_H
+#define CORE_CONVERSE_H
+
+#include "broker/seal.h"
+#include "core/handle.h"
+#include "core/result.h"
+#include "wire/outcome.h"
+
+#define GRACE_US 50000u /* a worker that does not end itself by then is killed */
+
+/* What is sent; borrowed. */
+struct errand {
+	struct sealed *sealed;
+	int module_fd; /* artefact; -1: none to send */
+	const char *name, *invoke;
+	const void *source, *input;
+	size_t source_len, input_len;
+};
+
+enum verdict {
+	VERDICT_OUTCOME, /* it ended by itself and said what it came to */
+	VERDICT_WALL,	 /* killed at its deadline plus grace */
+	VERDICT_CPU,
+	VERDICT_OUTPUT,	   /* sent more than it may */
+	VERDICT_GONE,	   /* its end of the conversation closed */
+	VERDICT_PROTOCOL,  /* it broke the protocol */
+	VERDICT_CANCELLED,
+	VERDICT_FAILED, /* our own set-up in it failed: err says why */
+};
+
+struct talk {
+	struct redoma_result *result; /* gets output, value, wall time */
+	struct outcome outcome;	      /* VERDICT_OUTCOME; borrows outcome_bytes */
+	struct buf outcome_bytes;
+	enum verdict verdict;
+};
+
+/* 0 unless sending or memory failed. */
+MUST_CHECK int converse(struct redoma *h, struct slot *s,
+			const struct errand *e, struct talk *t,
+			struct redoma_error *err);
+void talk_done(struct talk *t);
+
+#endif

@@ -1,0 +1,113 @@
+#include <redoma.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "core/install.h"
+#include "jail/jail.h"
+
+#define WHERE "core"
+
+static const char *state_name(uint8_t state)
+{
+	switch (state) {
+	case JAIL_ENFORCED:
+		return "enforced";
+	case JAIL_NOT_REQUESTED:
+		return "not requested";
+	default:
+		return "unavailable";
+	}
+}
+
+static void put(struct json_writer *w, const char *key, const char *value)
+{
+	json_write_key(w, key);
+	json_write_text(w, value);
+}
+
+static void put_control(struct json_writer *w, const struct jail_report *r,
+			enum jail_control c)
+{
+	char abi[32];
+
+	json_write_begin(w, '{');
+	put(w, "name", jail_control_name(c));
+	put(w, "state", state_name(r->state[c]));
+	if (c == JAIL_LANDLOCK && r->state[c] == JAIL_ENFORCED) {
+		snprintf(abi, sizeof abi, "abi %d", r->landlock_abi);
+		put(w, "detail", abi);
+	}
+	if (r->state[c] == JAIL_UNAVAILABLE) {
+		if (r->sys[c])
+			put(w, "detail", strerrordesc_np(r->sys[c]));
+		put(w, "remedy", jail_remedy(c, r->sys[c]));
+	}
+	json_write_end(w, '}');
+}
+
+static void put_image(struct json_writer *w, const struct redoma *h,
+		      const char *name)
+{
+	struct redoma_error e;
+	char path[PATH_ROOM];
+	bool there = !install_image(h, name, path, &e);
+
+	json_write_begin(w, '{');
+	put(w, "name", name);
+	put(w, "state", there ? "ready" : "missing");
+	if (!there)
+		put(w, "remedy", e.text);
+	json_write_end(w, '}');
+}
+
+static void put_install(struct json_writer *w, const struct redoma *h,
+			const char *problem)
+{
+	json_write_key(w, "install");
+	json_write_begin(w, '{');
+	put(w, "state", problem ? "missing" : "ready");
+	put(w, problem ? "remedy" : "directory",
+	    problem ? problem : h->install);
+	json_write_end(w, '}');
+	json_write_key(w, "images");
+	json_write_begin(w, '[');
+	if (!problem) {
+		put_image(w, h, "js.cwasm");
+		put_image(w, h, "js.fuel.cwasm");
+	}
+	json_write_end(w, ']');
+}
+
+int redoma_doctor(const struct redoma_options *o, char **ret,
+		  struct redoma_error *err)
+{
+	CLEANUP_FREE struct redoma *h = calloc(1, sizeof *h);
+	CLEANUP(buf_done) struct buf b = {0};
+	struct json_writer w = {.buf = &b};
+	struct redoma_error missing = {0};
+	struct jail_report report;
+	int c, r;
+
+	if (!h)
+		return err_nomem(err, WHERE);
+	r = jail_probe(&report, err);
+	if (r)
+		return r;
+	r = install_find(h, o ? o->install_dir : NULL, &missing);
+	json_write_begin(&w, '{');
+	json_write_key(&w, "controls");
+	json_write_begin(&w, '[');
+	for (c = 0; c < JAIL_CONTROLS; c++)
+		put_control(&w, &report, (enum jail_control)c);
+	json_write_end(&w, ']');
+	put_install(&w, h, r ? missing.text : NULL);
+	json_write_end(&w, '}');
+	if (json_write_done(&w))
+		return err_nomem(err, WHERE);
+	*ret = buf_take(&b);
+	return *ret ? 0 : err_nomem(err, WHERE);
+}

@@ -1,0 +1,122 @@
+#include "core/install.h"
+
+#include <dlfcn.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WHERE "core"
+#define WORKER "redoma-worker"
+
+/* Where the programs may lie from the directory of the code that uses them:
+ * beside it (a build), or in lib/redoma of the same prefix. */
+static const char *const places[] = {"", "/../lib/redoma", "/redoma"};
+
+static int try_dir(struct redoma *h, const char *dir, const char *place)
+{
+	char path[PATH_ROOM];
+	char real[PATH_ROOM];
+	int n = snprintf(path, sizeof path, "%s%s", dir, place);
+
+	if (n < 0 || n >= (int)sizeof path || !realpath(path, real))
+		return -1;
+	n = snprintf(h->worker, sizeof h->worker, "%s/" WORKER, real);
+	if (n < 0 || n >= (int)sizeof h->worker || access(h->worker, X_OK))
+		return -1;
+	memcpy(h->install, real, sizeof real);
+	return 0;
+}
+
+static int try_places(struct redoma *h, char *file)
+{
+	char *slash = strrchr(file, '/');
+	size_t i;
+
+	if (!slash)
+		return -1;
+	*slash = '\0';
+	for (i = 0; i < sizeof places / sizeof *places; i++)
+		if (!try_dir(h, file, places[i]))
+			return 0;
+	return -1;
+}
+
+static int own_file(char file[PATH_ROOM])
+{
+	ssize_t n = readlink("/proc/self/exe", file, PATH_ROOM - 1);
+
+	if (n <= 0)
+		return -1;
+	file[n] = '\0';
+	return 0;
+}
+
+int install_find(struct redoma *h, const char *dir, struct redoma_error *err)
+{
+	char file[PATH_ROOM];
+	Dl_info info;
+
+	if (dir) {
+		if (!try_dir(h, dir, ""))
+			return 0;
+		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+			       "no " WORKER " in %s: name the directory it was "
+			       "installed in",
+			       dir);
+	}
+	/* A shared library knows its file; in a static program it is ours. */
+	if (dladdr((const void *)(uintptr_t)install_find, &info) &&
+	    info.dli_fname && info.dli_fname[0] == '/' &&
+	    snprintf(file, sizeof file, "%s", info.dli_fname) <
+		    (int)sizeof file &&
+	    !try_places(h, file))
+		return 0;
+	if (!own_file(file) && !try_places(h, file))
+		return 0;
+	if (!try_dir(h, REDOMA_LIBDIR, ""))
+		return 0;
+	return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+		       "cannot find " WORKER " beside this program nor in "
+		       "%s: install Redoma, or name its directory "
+		       "(install_dir)",
+		       REDOMA_LIBDIR);
+}
+
+void install_cache(struct redoma *h, const char *dir)
+{
+	struct passwd pw, *found = NULL;
+	char room[4096];
+	int a, b;
+
+	h->cache[0] = h->key[0] = '\0';
+	if (dir) {
+		a = snprintf(h->cache, sizeof h->cache, "%s", dir);
+		b = snprintf(h->key, sizeof h->key, "%s.key", dir);
+	} else {
+		if (getpwuid_r(geteuid(), &pw, room, sizeof room, &found) ||
+		    !found || !found->pw_dir || found->pw_dir[0] != '/')
+			return;
+		a = snprintf(h->cache, sizeof h->cache,
+			     "%s/.cache/redoma/modules", found->pw_dir);
+		b = snprintf(h->key, sizeof h->key,
+			     "%s/.local/state/redoma/cache.key",
+			     found->pw_dir);
+	}
+	if (a < 0 || a >= PATH_ROOM || b < 0 || b >= PATH_ROOM)
+		h->cache[0] = h->key[0] = '\0';
+}
+
+int install_image(const struct redoma *h, const char *name,
+		  char path[PATH_ROOM], struct redoma_error *err)
+{
+	int n = snprintf(path, PATH_ROOM, "%s/images/%s", h->install, name);
+
+	if (n > 0 && n < PATH_ROOM && !access(path, R_OK))
+		return 0;
+	return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+		       "the language image images/%s is missing below %s: "
+		       "build or install it",
+		       name, h->install);
+}

@@ -1,0 +1,18 @@
+/* core/install.h - where our own programs and images are.  Found from the
+ * place of this library's code, never from the environment. */
+#ifndef CORE_INSTALL_H
+#define CORE_INSTALL_H
+
+#include "core/handle.h"
+
+/* Fills h->install and h->worker.  `dir` is what the caller named, or NULL. */
+MUST_CHECK int install_find(struct redoma *h, const char *dir,
+			    struct redoma_error *err);
+/* Fills h->cache and h->key from the caller's directory, or from the home of
+ * the user as the user database has it.  A user without one has no cache. */
+void install_cache(struct redoma *h, const char *dir);
+/* "<install>/images/<name>" into path; REDOMA_E_UNSUPPORTED if it is missing. */
+MUST_CHECK int install_image(const struct redoma *h, const char *name,
+			     char path[PATH_ROOM], struct redoma_error *err);
+
+#endif

@@ -1,0 +1,201 @@
+#include <redoma.h>
+
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "core/handle.h"
+#include "core/install.h"
+#include "core/run.h"
+
+#define WHERE "core"
+
+/* The public name is opaque; this is the one place that knows what it is. */
+static struct policy *inside(const struct redoma_policy *p)
+{
+	return (struct policy *)p;
+}
+
+int redoma_policy_parse(const char *text, uint64_t len, const char *base_dir,
+			struct redoma_policy **ret, struct redoma_error *err)
+{
+	struct policy *p;
+	int r = policy_parse(text, len, base_dir ? base_dir : ".", &p, err);
+
+	if (!r)
+		*ret = (struct redoma_policy *)p;
+	return r;
+}
+
+int redoma_policy_read(const char *path, struct redoma_policy **ret,
+		       struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf text = {0};
+	CLEANUP_FD int fd = fd_lift(open(path, O_RDONLY | O_CLOEXEC));
+	CLEANUP_FREE char *dir = strdup(path);
+	int r;
+
+	if (fd < 0)
+		return err_sys(err, WHERE, "open the policy %s", path);
+	if (!dir)
+		return err_nomem(err, WHERE);
+	r = fd_read_all(fd, ((size_t)1 << 20), path, &text, err);
+	if (r)
+		return r;
+	return redoma_policy_parse(text.data ? text.data : "", text.len,
+				   dirname(dir), ret, err);
+}
+
+int redoma_policy_with(const struct redoma_policy *p, const char *key,
+		       const char *value, const char *base_dir,
+		       struct redoma_policy **ret, struct redoma_error *err)
+{
+	struct policy *q;
+	int r = policy_with(inside(p), key, value, base_dir ? base_dir : ".",
+			    &q, err);
+
+	if (!r)
+		*ret = (struct redoma_policy *)q;
+	return r;
+}
+
+int redoma_policy_show(const struct redoma_policy *p, char **ret,
+		       struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf b = {0};
+
+	if (policy_print(inside(p), &b))
+		return err_nomem(err, WHERE);
+	*ret = buf_take(&b);
+	return *ret ? 0 : err_nomem(err, WHERE);
+}
+
+void redoma_policy_free(struct redoma_policy *p)
+{
+	policy_free(inside(p));
+}
+
+void redoma_free(void *p)
+{
+	free(p);
+}
+
+/* The rule of redoma.h for structs that go in: a longer one than ours is fine
+ * while what we do not know of is zero. */
+static int fit(void *to, size_t ours, const void *from, uint64_t size,
+	       struct redoma_error *err)
+{
+	const unsigned char *p = from;
+	uint64_t i;
+
+	if (size < sizeof size || size > 4096)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "a struct without its size: set it with the "
+			       "_INIT macro");
+	for (i = ours; i < size; i++)
+		if (p[i])
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "a struct of a newer header than this "
+				       "library knows, with a member set that "
+				       "it does not know");
+	memset(to, 0, ours);
+	memcpy(to, from, size < ours ? size : ours);
+	return 0;
+}
+
+static int make_pool(struct redoma *h, const struct redoma_options *o,
+		     struct redoma_error *err)
+{
+	struct pool_options po = {
+		.worker_path = h->worker,
+		.per_cpu = o->warm ? (uint32_t)o->warm : 2,
+		.runs_per_worker = o->runs_per_worker
+					   ? (uint32_t)o->runs_per_worker
+					   : 1000,
+		.single = o->single != 0,
+		.verify = o->verify != 0,
+	};
+
+	if (o->warm > 64 || o->runs_per_worker > UINT32_MAX)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "warm is at most 64 workers a CPU");
+	return pool_new(&po, &h->pool, err);
+}
+
+static void cleanup_handle(struct redoma **h)
+{
+	redoma_close(*h);
+}
+
+int redoma_open(const struct redoma_policy *p, const struct redoma_options *o,
+		struct redoma **ret, struct redoma_error *err)
+{
+	CLEANUP(cleanup_handle) struct redoma *h = calloc(1, sizeof *h);
+	struct redoma_options known = REDOMA_OPTIONS_INIT;
+	int r = 0;
+
+	if (!h)
+		return err_nomem(err, WHERE);
+	atomic_store(&h->running, -1);
+	if (o)
+		r = fit(&known, sizeof known, o, o->size, err);
+	if (!r)
+		r = p ? policy_copy(inside(p), &h->policy, err)
+		      : policy_parse("", 0, ".", &h->policy, err);
+	if (!r)
+		r = install_find(h, known.install_dir, err);
+	if (r)
+		return r;
+	install_cache(h, known.cache_dir);
+	r = make_pool(h, &known, err);
+	if (r)
+		return r;
+	*ret = TAKE_PTR(h);
+	return 0;
+}
+
+int redoma_run(struct redoma *h, const struct redoma_request *q,
+	       struct redoma_result **ret, struct redoma_error *err)
+{
+	struct redoma_request known;
+	int r;
+
+	if (!h || !q || !ret)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "redoma_run needs a handle, a request and a "
+			       "place for the result");
+	r = fit(&known, sizeof known, q, q->size, err);
+	if (r)
+		return r;
+	atomic_store(&h->cancelled, 0);
+	atomic_store(&h->busy, 1);
+	r = run_request(h, &known, ret, err);
+	atomic_store(&h->busy, 0);
+	return r;
+}
+
+void redoma_cancel(struct redoma *h)
+{
+	int fd;
+
+	if (!h || !atomic_load(&h->busy))
+		return;
+	atomic_store(&h->cancelled, 1);
+	fd = atomic_load(&h->running);
+	if (fd >= 0)
+		syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+}
+
+void redoma_close(struct redoma *h)
+{
+	if (!h)
+		return;
+	pool_free(h->pool);
+	policy_free(h->policy);
+	free(h);
+}

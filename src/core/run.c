@@ -1,0 +1,333 @@
+#include "core/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "broker/publish.h"
+#include "core/converse.h"
+#include "core/install.h"
+#include "core/module.h"
+#include "core/verdict.h"
+#include "jail/jail.h"
+#include "lang/lang.h"
+
+#define WHERE "core"
+
+/* Rows of engine/engine.h, which only worker and compiler may include. */
+enum { PROFILE_IMAGE, PROFILE_IMAGE_FUEL, PROFILE_MODULE, PROFILE_MODULE_FUEL };
+
+/* One run on its way through the pipeline. */
+struct job {
+	struct redoma *h;
+	const struct redoma_request *q; /* borrowed */
+	const struct policy *policy;	/* borrowed: the handle's or q's */
+	const struct lang *lang;
+	const char *name;
+	struct sealed *sealed;
+	char image[PATH_ROOM];
+	uint8_t digest[HASH_BYTES];
+	int artefact;
+	struct slot *slot;
+	struct redoma_result *result;
+};
+
+static void job_done(struct job *j)
+{
+	if (j->slot)
+		pool_kill(j->h->pool, j->slot, false, NULL);
+	seal_close(j->sealed);
+	if (j->artefact >= 0)
+		close(j->artefact);
+	redoma_result_free(j->result);
+}
+
+static int choose_policy(struct job *j, struct redoma_error *err)
+{
+	const struct policy *narrow = (const struct policy *)j->q->narrow;
+	size_t i;
+	int r;
+
+	j->policy = j->h->policy;
+	if (narrow) {
+		r = policy_contains(j->h->policy, narrow, err);
+		if (r)
+			return r;
+		j->policy = narrow;
+	}
+	for (i = 0; i < j->policy->n_later; i++)
+		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+			       "the policy has `%s`, which this release cannot "
+			       "give a guest: take it out to run without it",
+			       j->policy->later[i].key);
+	return 0;
+}
+
+static int choose_language(struct job *j, struct redoma_error *err)
+{
+	const struct redoma_request *q = j->q;
+	int r = 0;
+
+	if (!q->source && q->source_len)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the request has a length but no source");
+	if (q->language) {
+		j->lang = lang_find(q->language);
+		if (!j->lang)
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "this release does not run \"%s\": it "
+				       "runs js and wasm",
+				       q->language);
+	} else {
+		r = lang_guess(q->name, q->source, q->source_len, &j->lang,
+			       err);
+	}
+	if (!r)
+		r = lang_check(j->lang, q->source, q->source_len, err);
+	if (!r && q->invoke && j->lang->image)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "invoke is for .wasm modules; a script is run "
+			       "as a whole");
+	j->name = q->name ? q->name : j->lang ? j->lang->source_name : NULL;
+	return r;
+}
+
+static uint32_t profile_of(const struct job *j)
+{
+	bool fuel = j->policy->limits.fuel != 0;
+
+	if (j->lang->image)
+		return fuel ? PROFILE_IMAGE_FUEL : PROFILE_IMAGE;
+	return fuel ? PROFILE_MODULE_FUEL : PROFILE_MODULE;
+}
+
+static int find_code(struct job *j, struct redoma_error *err)
+{
+	bool fuel = j->policy->limits.fuel != 0;
+
+	if (j->lang->image)
+		return install_image(j->h,
+				     fuel ? j->lang->image_fuel
+					  : j->lang->image,
+				     j->image, err);
+	return module_artefact(j->h, j->q->source, j->q->source_len,
+			       profile_of(j), j->digest, &j->artefact, err);
+}
+
+static int seal(struct job *j, struct redoma_error *err)
+{
+	int r = seal_open(j->policy, &j->sealed, err);
+
+	return r ? r : seal_argv(j->sealed, j->name, j->q->argv, err);
+}
+
+/* What a worker has besides the guest's memory: engine, image, the request's
+ * bytes as they come and as the guest holds them. */
+#define WORKER_BYTES ((uint64_t)64 << 20)
+
+static int bound(const struct job *j, struct redoma_error *err)
+{
+	uint64_t n = WORKER_BYTES + j->policy->limits.memory_bytes;
+
+	n += 4 * ((uint64_t)j->q->source_len + j->q->input_len);
+	return pool_bound(j->slot, n, seal_file_bytes(j->sealed), err);
+}
+
+static int take(struct job *j, struct redoma_error *err)
+{
+	struct pool_want w = {
+		.tenant = j->q->tenant ? j->q->tenant : "",
+		.profile = profile_of(j),
+		.image_path = j->lang->image ? j->image : NULL,
+		.digest = j->lang->image ? NULL : j->digest,
+		.may_lack = j->policy->may_lack,
+		.reuse = j->policy->reuse_tenant,
+	};
+	uint64_t from = clock_monotonic_us();
+	int r = pool_take(j->h->pool, &w, &j->slot, err);
+
+	if (r)
+		return r;
+	r = bound(j, err);
+	if (r)
+		return r;
+	j->result->usage.queue_us = clock_monotonic_us() - from;
+	j->result->usage.cold = j->slot->cold;
+	j->result->walls = j->slot->ready;
+	return 0;
+}
+
+static int make_id(struct job *j, struct redoma_error *err)
+{
+	uint32_t n;
+
+	j->result = result_new();
+	if (!j->result)
+		return err_nomem(err, WHERE);
+	if (hash_random(&n, sizeof n))
+		return err_sys(err, WHERE, "draw a run's id");
+	snprintf(j->result->id, sizeof j->result->id, "r_%012llx%08x",
+		 (unsigned long long)(clock_realtime_us() / 1000), n);
+	return 0;
+}
+
+/* The worker's way from here: kept, gone by itself, or killed. */
+static void part(struct job *j, enum verdict v, struct spawn_dead *dead)
+{
+	struct slot *s = j->slot;
+	struct pool *p = j->h->pool;
+
+	j->slot = NULL;
+	switch (v) {
+	case VERDICT_OUTCOME:
+		if (!j->policy->reuse_tenant) {
+			pool_drop(p, s);
+			return;
+		}
+		memcpy(s->digest, j->digest, sizeof s->digest);
+		s->loaded = !j->lang->image;
+		if (j->result->status == REDOMA_STATUS_OK ||
+		    j->result->status == REDOMA_STATUS_ERROR)
+			pool_give(p, s);
+		else
+			pool_kill(p, s, false, NULL);
+		return;
+	case VERDICT_GONE:
+		pool_kill(p, s, false, dead);
+		return;
+	default:
+		pool_kill(p, s, v == VERDICT_PROTOCOL, NULL);
+	}
+}
+
+static int copy_file(struct result_file *to, const struct published *from)
+{
+	to->path = strdup(from->path);
+	to->bytes = from->bytes;
+	to->published = from->published;
+	memcpy(to->sha256, from->sha256, sizeof to->sha256);
+	if (!from->published)
+		to->why = strdup(from->why.text);
+	return to->path && (from->published || to->why) ? 0 : -1;
+}
+
+static int copy_files(struct redoma_result *res,
+		      const struct published_list *l, struct redoma_error *err)
+{
+	size_t i;
+
+	if (!l->n)
+		return 0;
+	res->files = calloc(l->n, sizeof *res->files);
+	if (!res->files)
+		return err_nomem(err, WHERE);
+	for (i = 0; i < l->n; i++) {
+		res->n_files = i + 1;
+		if (copy_file(&res->files[i], &l->files[i]))
+			return err_nomem(err, WHERE);
+	}
+	return 0;
+}
+
+/* A run is not ok when what it made did not arrive. */
+static int blame(struct redoma_result *res, const struct published_list *l,
+		 struct redoma_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < l->n && l->files[i].published; i++)
+		;
+	if (i == l->n)
+		return 0;
+	res->status = REDOMA_STATUS_ERROR;
+	res->exit_code = 1;
+	if (buf_addf(&res->name, "PublishError") ||
+	    buf_addf(&res->message, "%s", l->files[i].why.text))
+		return err_nomem(err, WHERE);
+	return 0;
+}
+
+static int publish(struct job *j, const struct talk *t,
+		   struct redoma_error *err)
+{
+	CLEANUP(published_done) struct published_list list = {0};
+	struct redoma_error why = {0};
+	int r = publish_all(j->sealed, t->outcome.written,
+			    t->outcome.n_written, &list, &why);
+
+	if (r == REDOMA_E_INVALID || r == REDOMA_E_DENIED) {
+		j->result->status = REDOMA_STATUS_BREACH;
+		buf_clear(&j->result->value);
+		return buf_addf(&j->result->message, "%s", why.text)
+			       ? err_nomem(err, WHERE)
+			       : 0;
+	}
+	if (r) {
+		if (err)
+			*err = why;
+		return r;
+	}
+	r = copy_files(j->result, &list, err);
+	return r ? r : blame(j->result, &list, err);
+}
+
+static int execute(struct job *j, struct redoma_error *err)
+{
+	CLEANUP(talk_done) struct talk t = {.result = j->result};
+	struct redoma_error failed = {0};
+	struct spawn_dead dead = {0};
+	struct errand e = {
+		.sealed = j->sealed,
+		.module_fd = j->slot->loaded ? -1 : j->artefact,
+		.name = j->name,
+		.invoke = j->q->invoke,
+		.source = j->lang->image ? j->q->source : NULL,
+		.source_len = j->lang->image ? j->q->source_len : 0,
+		.input = j->q->input,
+		.input_len = j->q->input_len,
+	};
+	int r = converse(j->h, j->slot, &e, &t, &failed);
+
+	if (r || t.verdict == VERDICT_FAILED) {
+		pool_kill(j->h->pool, TAKE_PTR(j->slot), true, NULL);
+		if (err)
+			*err = failed;
+		return failed.code ? failed.code : REDOMA_E_WORKER;
+	}
+	if (t.verdict == VERDICT_OUTCOME)
+		j->result->status = (enum redoma_status)t.outcome.status;
+	part(j, t.verdict, &dead);
+	r = verdict_fill(j->result, &t, &dead, j->sealed, err);
+	if (!r)
+		r = seal_verify(j->sealed, err);
+	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)
+		r = publish(j, &t, err);
+	return r;
+}
+
+int run_request(struct redoma *h, const struct redoma_request *q,
+		struct redoma_result **ret, struct redoma_error *err)
+{
+	CLEANUP(job_done) struct job j = {.h = h, .q = q, .artefact = -1};
+	int r = choose_policy(&j, err);
+
+	if (!r)
+		r = choose_language(&j, err);
+	if (!r)
+		r = make_id(&j, err);
+	if (!r)
+		r = seal(&j, err);
+	if (!r)
+		r = find_code(&j, err);
+	if (!r)
+		r = take(&j, err);
+	if (!r)
+		r = execute(&j, err);
+	if (r)
+		return r;
+	*ret = TAKE_PTR(j.result);
+	return 0;
+}

@@ -1,0 +1,12 @@
+/* core/run.h - the pipeline: request, plan, worker, outcome, result. */
+#ifndef CORE_RUN_H
+#define CORE_RUN_H
+
+#include "core/handle.h"
+#include "core/result.h"
+
+MUST_CHECK int run_request(struct redoma *h, const struct redoma_request *q,
+			   struct redoma_result **ret,
+			   struct redoma_error *err);
+
+#endif

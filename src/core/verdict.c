@@ -1,0 +1,236 @@
+#include "core/verdict.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "base/json.h"
+#include "base/units.h"
+
+#define WHERE "core"
+
+bool verdict_is_bad(enum redoma_status s)
+{
+	return s == REDOMA_STATUS_BREACH || s == REDOMA_STATUS_CRASHED;
+}
+
+struct limit_row {
+	enum redoma_status status;
+	const char *name, *hint;
+};
+
+static const struct limit_row limit_rows[] = {
+	{REDOMA_STATUS_WALL_LIMIT, "wall",
+	 "raise limits.wall, or do less in one run"},
+	{REDOMA_STATUS_CPU_LIMIT, "cpu",
+	 "raise limits.cpu, or do less in one run"},
+	{REDOMA_STATUS_FUEL_LIMIT, "fuel",
+	 "raise limits.fuel, or do less in one run"},
+	{REDOMA_STATUS_MEMORY_LIMIT, "memory",
+	 "raise limits.memory, or read and build less at once"},
+	{REDOMA_STATUS_STACK_LIMIT, "stack",
+	 "recurse less deeply: the stack is fixed"},
+	{REDOMA_STATUS_OUTPUT_LIMIT, "output",
+	 "raise limits.output, or write large data to a granted file"},
+};
+
+static void limit_numbers(struct redoma_result *res, const struct limits *l)
+{
+	char room[UNITS_TEXT_MAX];
+	char *value = res->limit_value, *used = res->limit_used;
+	size_t size = sizeof res->limit_value;
+
+	switch (res->status) {
+	case REDOMA_STATUS_WALL_LIMIT:
+		snprintf(value, size, "%s", units_print_time(l->wall_us, room));
+		snprintf(used, size, "%s",
+			 units_show_time(res->usage.wall_us, room));
+		return;
+	case REDOMA_STATUS_CPU_LIMIT:
+		snprintf(value, size, "%s", units_print_time(l->cpu_us, room));
+		snprintf(used, size, "%s",
+			 units_show_time(res->usage.cpu_us, room));
+		return;
+	case REDOMA_STATUS_FUEL_LIMIT:
+		snprintf(value, size, "%llu", (unsigned long long)l->fuel);
+		return;
+	case REDOMA_STATUS_MEMORY_LIMIT:
+		snprintf(value, size, "%s",
+			 units_print_size(l->memory_bytes, room));
+		snprintf(used, size, "%s",
+			 units_show_size(res->usage.memory_bytes, room));
+		return;
+	case REDOMA_STATUS_OUTPUT_LIMIT:
+		snprintf(value, size, "%s",
+			 units_print_size(l->output_bytes, room));
+		return;
+	default:
+		snprintf(value, size, "fixed");
+	}
+}
+
+static void fill_limit(struct redoma_result *res, const struct limits *l)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof limit_rows / sizeof *limit_rows; i++)
+		if (limit_rows[i].status == res->status) {
+			res->limit_name = limit_rows[i].name;
+			res->limit_hint = limit_rows[i].hint;
+			limit_numbers(res, l);
+		}
+}
+
+static int text(struct buf *b, const char *p, size_t n,
+		struct redoma_error *err)
+{
+	buf_clear(b);
+	return buf_add(b, p, n) ? err_nomem(err, WHERE) : 0;
+}
+
+static int say(struct redoma_result *res, const char *name, const char *why,
+	       struct redoma_error *err)
+{
+	int r = text(&res->name, name, strlen(name), err);
+
+	return r ? r : text(&res->message, why, strlen(why), err);
+}
+
+/* A worker that is gone: what the kernel says of its end. */
+static int from_death(struct redoma_result *res, const struct spawn_dead *d,
+		      struct redoma_error *err)
+{
+	char why[120];
+
+	if (d->code != CLD_EXITED && d->status == SIGSYS) {
+		res->status = REDOMA_STATUS_BREACH;
+		return say(res, "Breach",
+			   "the worker made a system call outside its list "
+			   "and was killed",
+			   err);
+	}
+	res->status = REDOMA_STATUS_CRASHED;
+	if (d->code == CLD_EXITED)
+		snprintf(why, sizeof why,
+			 "the worker ended by itself with code %d", d->status);
+	else if (d->code)
+		snprintf(why, sizeof why, "the worker was ended by signal %d",
+			 d->status);
+	else
+		snprintf(why, sizeof why, "the worker is gone");
+	return say(res, "Crash", why, err);
+}
+
+static int copy_denials(struct redoma_result *res, const struct outcome *o,
+			struct redoma_error *err)
+{
+	uint32_t i;
+
+	if (!o->n_denials)
+		return 0;
+	res->denials = calloc(o->n_denials, sizeof *res->denials);
+	if (!res->denials)
+		return err_nomem(err, WHERE);
+	for (i = 0; i < o->n_denials; i++) {
+		const struct outcome_denial *from = &o->denials[i];
+		struct result_denial *to = &res->denials[i];
+
+		snprintf(to->op, sizeof to->op, "%.*s", (int)from->op.len,
+			 from->op.p);
+		to->path = malloc(from->path.len + 1);
+		if (!to->path)
+			return err_nomem(err, WHERE);
+		memcpy(to->path, from->path.p, from->path.len);
+		to->path[from->path.len] = '\0';
+		to->path_len = from->path.len;
+		to->count = from->count;
+		to->write = from->write;
+		res->n_denials++;
+	}
+	return 0;
+}
+
+static int from_outcome(struct redoma_result *res, const struct outcome *o,
+			const struct limits *l, struct redoma_error *err)
+{
+	int r = text(&res->name, o->name.p, o->name.len, err);
+
+	if (!r)
+		r = text(&res->message, o->message.p, o->message.len, err);
+	if (!r)
+		r = text(&res->stack, o->stack.p, o->stack.len, err);
+	if (!r)
+		r = copy_denials(res, o, err);
+	if (r)
+		return r;
+	res->status = (enum redoma_status)o->status;
+	res->exit_code = o->exit_code;
+	res->line = o->line;
+	res->column = o->column;
+	res->pure = !o->used_clock && !o->used_random && !o->used_unpinned;
+	res->usage.cpu_us = o->cpu_us;
+	res->usage.reset_us = o->reset_us;
+	res->usage.fuel = o->fuel;
+	res->usage.has_fuel = l->fuel != 0;
+	res->usage.memory_bytes = o->memory_bytes;
+	res->usage.read_bytes = o->read_bytes;
+	res->usage.written_bytes = o->written_bytes;
+	return 0;
+}
+
+/* The value goes into our JSON as it stands: it must be one. */
+static bool value_is_sound(const struct redoma_result *res)
+{
+	return !res->value.len ||
+	       !json_validate(res->value.data, res->value.len, NULL);
+}
+
+static int breach(struct redoma_result *res, struct redoma_error *err)
+{
+	res->status = REDOMA_STATUS_BREACH;
+	buf_clear(&res->value);
+	return say(res, "Breach",
+		   "the worker broke the protocol and was killed", err);
+}
+
+int verdict_fill(struct redoma_result *res, const struct talk *t,
+		 const struct spawn_dead *dead, const struct sealed *s,
+		 struct redoma_error *err)
+{
+	const struct limits *l = &seal_plan(s)->limits;
+	int r = 0;
+
+	switch (t->verdict) {
+	case VERDICT_OUTCOME:
+		r = from_outcome(res, &t->outcome, l, err);
+		if (!r && (verdict_is_bad(res->status) || !value_is_sound(res)))
+			r = breach(res, err);
+		break;
+	case VERDICT_WALL:
+		res->status = REDOMA_STATUS_WALL_LIMIT;
+		break;
+	case VERDICT_CPU:
+		res->status = REDOMA_STATUS_CPU_LIMIT;
+		break;
+	case VERDICT_OUTPUT:
+		res->status = REDOMA_STATUS_OUTPUT_LIMIT;
+		break;
+	case VERDICT_CANCELLED:
+		res->status = REDOMA_STATUS_CANCELLED;
+		break;
+	case VERDICT_GONE:
+		r = from_death(res, dead, err);
+		break;
+	default:
+		r = breach(res, err);
+	}
+	if (res->status != REDOMA_STATUS_OK) {
+		buf_clear(&res->value);
+		if (!res->exit_code)
+			res->exit_code = 1;
+	}
+	res->truncated = res->status == REDOMA_STATUS_OUTPUT_LIMIT;
+	fill_limit(res, l);
+	return r;
+}

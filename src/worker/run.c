@@ -1,0 +1,192 @@
+#include "worker/run.h"
+
+#include <string.h>
+#include "base/clock.h"
+#include "engine/image.h"
+#include "engine/module.h"
+#include "worker/deadline.h"
+#include "worker/host.h"
+#include "worker/said.h"
+
+#define WHERE "worker"
+
+static int begin(struct kit *k, struct request *q, struct exec_outcome *out,
+		 struct redoma_error *err)
+{
+	const struct limits *l = &q->plan.limits;
+	struct exec_limits el = {l->memory_bytes, l->fuel};
+	int r = deadline_arm(l->wall_us, l->cpu_us, err);
+
+	return r ? r : exec_begin(k->exec, &el, out, err);
+}
+
+static int run_image(struct kit *k, struct request *q,
+		     struct exec_outcome *out, struct image_result *res,
+		     struct redoma_error *err)
+{
+	struct image_request ir = {
+		.source = q->source.data ? q->source.data : "",
+		.source_len = q->source.len,
+		.input = q->input.len ? q->input.data : NULL,
+		.input_len = q->input.len,
+		.name = q->name.len ? q->name.data : "agent",
+		.argv = q->plan.argv,
+		.env = q->plan.env,
+	};
+	int r = 0;
+
+	if (!k->prepared) {
+		r = image_prepare(k->exec, err);
+		k->prepared = !r;
+	}
+	if (r)
+		return r;
+	deadline_watch(image_interrupt_word(k->exec));
+	return image_run(k->exec, &ir, out, res, err);
+}
+
+static int run_module(struct kit *k, struct request *q,
+		      struct exec_outcome *out, struct run_result *ret,
+		      struct redoma_error *err)
+{
+	int r;
+
+	if (!q->invoke.len)
+		return exec_start(k->exec, out, err);
+	buf_clear(&ret->results);
+	/* argv[0] is the program's name. */
+	r = exec_invoke(k->exec, q->invoke.data,
+			(const char *const *)q->plan.argv + 1, out,
+			&ret->results, err);
+	ret->value = (struct outcome_text){ret->results.data,
+					   (uint32_t)ret->results.len};
+	return r;
+}
+
+static int run_guest(struct kit *k, struct request *q, struct said *said,
+		     struct run_result *ret, struct redoma_error *err)
+{
+	int r = begin(k, q, &said->exec, err);
+
+	if (r || said->exec.end != EXEC_DONE)
+		return r;
+	if (!k->setup.has_image)
+		return run_module(k, q, &said->exec, ret, err);
+	said->has_image = true;
+	return run_image(k, q, &said->exec, &said->image, err);
+}
+
+/* What the guest was called wrongly with is an outcome, not our error. */
+static bool entry_is_wrong(struct kit *k, const struct request *q,
+			   struct run_result *ret)
+{
+	struct redoma_error e;
+	const char *invoke = q->invoke.len ? q->invoke.data : NULL;
+	size_t n = 0;
+
+	if (k->setup.has_image)
+		return false;
+	while (invoke && q->plan.argv[n + 1])
+		n++;
+	if (!module_entry(k->engine, invoke, n, &e))
+		return false;
+	said_invalid(&ret->outcome, &e, ret->text, sizeof ret->text);
+	return true;
+}
+
+/* wasi_end closed what the plan brought. */
+static void disown(struct plan *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->n_grants; i++)
+		p->grants[i].fd = -1;
+}
+
+int run_once(struct kit *k, struct channel *c, struct request *q,
+	     struct run_result *ret, struct redoma_error *err)
+{
+	bool image = k->setup.has_image;
+	uint64_t cpu = clock_process_us(), reset_us = ret->outcome.reset_us;
+	struct said said = {0};
+	struct host host;
+	int r;
+
+	memset(&ret->outcome, 0, sizeof ret->outcome);
+	ret->outcome.reset_us = reset_us;
+	ret->value = (struct outcome_text){0};
+	if (entry_is_wrong(k, q, ret))
+		return 0;
+	host_begin(&host, c, &q->plan.limits, deadline_stop());
+	deadline_host(&host);
+	r = wasi_begin(k->wasi, &q->plan, host_ops(&host),
+		       image ? NULL : q->input.data, image ? 0 : q->input.len,
+		       err);
+	if (r)
+		return r;
+	r = run_guest(k, q, &said, ret, err);
+	said.deadline = deadline_disarm();
+	said.output_over = host_flush(&host);
+	wasi_end(k->wasi, &said.wasi);
+	disown(&q->plan);
+	if (r == REDOMA_E_INVALID) {
+		said_invalid(&ret->outcome, err, ret->text, sizeof ret->text);
+		return 0;
+	}
+	if (!r && host_broke(&host))
+		r = err_set(err, REDOMA_E_WORKER, WHERE,
+			    "the conversation with the core broke");
+	if (r)
+		return r;
+	said.output_left = host_left(&host);
+	said_outcome(&said, k->wasi, ret);
+	ret->outcome.cpu_us = clock_process_us() - cpu;
+	return 0;
+}
+
+uint64_t run_reset(struct kit *k)
+{
+	uint64_t from = clock_monotonic_us();
+
+	exec_reset(k->exec);
+	return clock_monotonic_us() - from;
+}
+
+int run_warm(struct kit *k, struct redoma_error *err)
+{
+	static const char source[] = "1+1";
+	struct plan plan = {.limits = {.wall_us = 10000000,
+				       .cpu_us = 10000000,
+				       .memory_bytes = (uint64_t)256 << 20,
+				       .output_bytes = 4096,
+				       .files = 4},
+			    .clock = SOURCE_NONE,
+			    .random = SOURCE_NONE};
+	char *none[] = {"warm", NULL};
+	struct request q;
+	struct exec_outcome out;
+	struct image_result res;
+	struct wasi_report report;
+	struct wasi_host host = {0};
+	int r;
+
+	request_init(&q);
+	plan.argv = none;
+	plan.env = none + 1;
+	q.plan = plan;
+	q.source = (struct buf){.data = (char *)source,
+				.len = sizeof source - 1};
+	r = wasi_begin(k->wasi, &plan, &host, NULL, 0, err);
+	if (!r)
+		r = begin(k, &q, &out, err);
+	if (!r && out.end == EXEC_DONE)
+		r = run_image(k, &q, &out, &res, err);
+	deadline_disarm();
+	wasi_end(k->wasi, &report);
+	exec_reset(k->exec);
+	if (!r && (out.end != EXEC_DONE || res.kind != IMAGE_OK))
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the language image does not run: build it "
+			       "anew");
+	return r;
+}
