@@ -6,6 +6,25 @@
  * tree made from the plan's grants; what lies under a granted directory is
  * asked of the core through struct wasi_host.
  *
+ * What a guest sees: descriptors 0, 1, 2 and 3, the root of that tree, which
+ * is there even without grants and then empty.  Errors follow one rule:
+ *	EACCES	   the plan does not allow it and another plan could: a name
+ *		   without grant, writing where only reading is granted, over
+ *		   `opens` or `max_bytes` of a read.  Noted as a denial.
+ *	ENOSPC	   over max_bytes or max_files of a write grant, also a denial
+ *	ENOTCAPABLE  what no descriptor has the right for; links and sockets,
+ *		   which are never made; a clock or randomness that the plan
+ *		   does not give.  The last three are denials too.
+ *	ENOENT	   inside a granted directory, and there is no such file
+ *	EXDEV	   rename from one write grant into another
+ *	EMFILE	   over limits.files
+ * A file of a write grant does not exist until it is opened for writing (with
+ * O_CREAT or O_TRUNC, or to append); what a read grant of the same name shows
+ * is read until then.  Empty directories that a run makes are not published.
+ *
+ * System calls: pread64 pwrite64 fstat ftruncate close getrandom ppoll
+ * rt_sigprocmask clock_gettime, and what the allocator needs.
+ *
  * Source: WASI preview 1 witx (wasi_snapshot_preview1), all 45 functions. */
 #ifndef WASI_WASI_H
 #define WASI_WASI_H
@@ -44,18 +63,28 @@ struct wasi_opened {
 /* Calls answered by the core (by frames in the worker, directly in tests).
  * Each returns 0 or a positive errno of the host's kind (ENOENT, EACCES,
  * EXDEV for "leaves the grant", EINTR when the run is being ended).  `grant`
- * indexes plan->grants; path is relative to the granted directory, "" itself.
+ * indexes plan->grants; path is relative to the granted directory, "" itself
+ * (a single file is "" too), without empty and "." components; a ".." in it
+ * follows a symbolic link.  EACCES, EPERM and EXDEV become denials.  EPIPE and
+ * EPROTO: the conversation broke, the run ends.
  * Any member but write may be NULL: then ENOSYS. */
 struct wasi_host {
 	void *data;
 	/* stream 1 or 2.  EFBIG: over the output limit, the run must end. */
 	int (*write)(void *data, int stream, const void *p, size_t n);
+	/* Read grants: a regular file or a directory; st is filled.  In a write
+	 * directory always WRITE|CREATE: a new empty stage, whatever the path
+	 * was used for before (the guest may have renamed that file); fd is
+	 * its descriptor, O_RDWR.  The names that count in the end are those of
+	 * wasi_written.  close of such a handle: the guest unlinked the file. */
 	int (*open)(void *data, uint32_t grant, const char *path, unsigned flags,
 		    struct wasi_opened *ret);
 	int (*stat)(void *data, uint32_t grant, const char *path, bool follow,
 		    struct wasi_stat *ret);
 	/* Entries from position `at` on as records {u64 ino, u8 type, u16 len,
-	 * name} packed little-endian into out; *ret_next 0 at the end. */
+	 * name} packed little-endian into out; *ret_next 0 at the end.
+	 * Positions count entries: record k of an answer is at position at+k,
+	 * and *ret_next is at plus the number of records. */
 	int (*list)(void *data, uint32_t grant, const char *path, uint64_t at,
 		    struct buf *out, uint64_t *ret_next);
 	int (*readlink)(void *data, uint32_t grant, const char *path,
@@ -93,6 +122,7 @@ struct wasi_report {
 	uint64_t read_bytes, written_bytes;
 	const struct wasi_denial *denials;
 	size_t n_denials;
+	uint64_t more_denials; /* that did not fit */
 };
 
 /* A file that the run wrote, in a write grant. */
@@ -113,7 +143,8 @@ MUST_CHECK int wasi_new(const volatile sig_atomic_t *stop, struct wasi **ret,
 MUST_CHECK int wasi_link(struct wasi *w, wasmtime_linker_t *l,
 			 struct redoma_error *err);
 /* Arms for one run.  plan, host and input are borrowed until wasi_end.
- * input is standard input. */
+ * input is standard input.  first and last of a grant apply to its fd as it
+ * is: a memfd that holds nothing but the range has first 0. */
 MUST_CHECK int wasi_begin(struct wasi *w, const struct plan *plan,
 			  const struct wasi_host *host, const void *input,
 			  size_t input_len, struct redoma_error *err);
@@ -122,8 +153,8 @@ MUST_CHECK int wasi_begin(struct wasi *w, const struct plan *plan,
  * "memory" is looked up. */
 void wasi_bind(struct wasi *w, wasmtime_context_t *ctx,
 	       const wasmtime_memory_t *memory);
-/* Closes every descriptor of the run, including the plan's; fills *ret.
- * The written files stay listed until the next wasi_begin. */
+/* Closes every descriptor that the run opened (the plan's own are closed by
+ * plan_done); fills *ret, which is borrowed until wasi_begin.  The written files stay listed until the next wasi_begin. */
 void wasi_end(struct wasi *w, struct wasi_report *ret);
 size_t wasi_written(const struct wasi *w, const struct wasi_written **ret);
 void wasi_free(struct wasi *w);
