@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""test-seconds: 200
+Bad input: each is one sentence with what to do, the documented exit code,
+nothing started and nothing left."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from lib_redoma import *
+
+
+def ok(*args, **kw):
+    return expect(run_json(*args, **kw), "ok")
+
+
+def script(code="1"):
+    return source(code, "fine.js")
+
+
+def unprivileged():
+    """How to run as somebody who may not read everything."""
+    return os.geteuid() == 0
+
+
+# ---- source
+
+@case("source: missing")
+def _():
+    refused("run", "no-such.js", says=["no file", "no-such.js"])
+    ok("run", script())
+
+
+@case("source: unreadable")
+def _():
+    path = write("secret.js", "1")
+    path.chmod(0)
+    if os.geteuid() == 0:
+        # Root reads everything: ask as nobody.
+        import subprocess
+        p = subprocess.run([REDOMA, "run", str(path)], capture_output=True,
+                           user=65534, group=65534, extra_groups=[],
+                           cwd="/", timeout=10)
+        if b"No such file" in p.stderr or p.returncode == 126:
+            raise Failed(p.stderr.decode())
+        need(p.returncode == 2 and p.stderr.count(b"\n") == 1
+             and b"permission" in p.stderr, repr(p))
+    else:
+        refused("run", path, says="permission")
+
+
+@case("source: a directory, a FIFO, a device")
+def _():
+    refused("run", scratch(), says="directory")
+    fifo = scratch() / "fifo.js"
+    if not fifo.exists():
+        os.mkfifo(fifo)
+    refused("run", fifo, says="regular file")
+    refused("run", "/dev/zero", "--lang", "js", says="regular file")
+
+
+@case("source: empty")
+def _():
+    refused("run", write("empty.js", ""), code=5, says="empty")
+    refused("run", "-", "--lang", "js", code=5, says="empty")
+    refused("eval", "js", "", code=5, says="empty")
+
+
+@case("source: over 1 MiB")
+def _():
+    line = "// " + "x" * 60 + "\n"
+    refused("run", write("big.js", line * 20000), code=5, says="1 MiB")
+    ok("run", write("large.js", line * 16000 + "1"))
+
+
+@case("C067 source: a NUL byte, by file and by standard input")
+def _():
+    for data in (b"\x001", b"'a\x00b'", b"1\x00"):
+        refused("run", write("nul.js", data), code=5, says="NUL")
+        refused("run", "-", "--lang", "js", code=5, says="NUL",
+                kw={"stdin": data})
+    ok("run", write("esc.js", b"'a\\0b'"))
+
+
+@case("source: binary, and text that is not UTF-8")
+def _():
+    refused("run", write("bin.js", bytes(range(1, 256))), code=5,
+            says="UTF-8")
+    refused("run", write("latin.js", "'São'".encode("latin-1")), code=5,
+            says=["UTF-8", "line 1"])
+    refused("run", write("elf.js", b"\x7fELF\x02\x01\x01\xff"), code=5,
+            says="UTF-8")
+    expect(ok("run", write("utf8.js", "'São'")), "ok", value="São")
+
+
+@case("source: unknown extension, and languages of later releases")
+def _():
+    refused("run", write("data.txt", "1"), says="--lang")
+    refused("run", write("noext", "1"), says="--lang")
+    refused("run", write("x.py", "print(1)"), says=["py", "js and wasm"])
+    refused("run", write("x.ts", "1"), says=["ts", "js and wasm"])
+    refused("run", write("shebang", "#!/usr/bin/python3\n1"), says="py")
+    refused("run", script(), "--lang", "cobol", says="js and wasm")
+    refused("eval", "py", "1", says="py")
+    ok("run", write("data.txt", "1"), "--lang", "js")
+    ok("run", write("tool", "#!/usr/bin/env node\n1"))
+    ok("run", write("tool2", "#!/usr/bin/env -S redoma run\n1"))
+
+
+@case("source: a module is known by its bytes, not by its name")
+def _():
+    refused("run", write("not.wasm", "1 + 1"), code=5, says="\\0asm")
+
+
+# ---- command line
+
+@case("verbs and options that are misspelt get the nearest name")
+def _():
+    for args, says in ((("rnu", "x.js"), "redoma run"),
+                       (("evla", "js", "1"), "redoma eval"),
+                       (("polcy", "check"), "redoma policy")):
+        r = command(*args)
+        need(r.code == 2 and says in r.text, r.about())
+    refused("run", script(), "--raed", "a=b", says="--read")
+    refused("run", script(), "--limits", "wall=1s", says="--limit")
+    refused("run", script(), "--polcy=x", says="--policy")
+    refused("run", script(), "--frobnicate", says="--help")
+    r = command("agent.js")
+    need(r.code == 2 and "redoma run" in r.text, r.about())
+
+
+@case("what this release lacks is said in one sentence")
+def _():
+    for verb in ("formula", "tool", "mcp", "serve", "image", "runtime",
+                 "bench", "audit"):
+        r = command(verb, "x")
+        need(r.code == 2 and "not in this release" in r.text
+             and r.text.count("\n") == 1, r.about())
+    for args in (("policy", "diff", "a", "b"), ("run", "--native", "--", "ls"),
+                 ("doctor", "--attack")):
+        r = command(*args)
+        need(r.code == 2 and "not in this release" in r.text, r.about())
+
+
+@case("options: missing value, value to a flag, twice, no file, two files")
+def _():
+    refused("run", script(), "--limit", says="needs a value")
+    refused("run", script(), "--quiet=yes", says="takes no value")
+    refused("run", script(), "--policy", "a", "--policy", "b", says="twice")
+    refused("run", says="needs a file")
+    refused("run", script(), "other.js", says="--")
+    refused("run", script(), "-x", says="./-x")
+    refused("eval", "js", says="redoma eval js")
+    refused("run", script(), "--invoke", "f", says="wasm")
+
+
+# ---- input
+
+@case("input that is not JSON")
+def _():
+    for text, where in (("{", "line 1"), ("[1,]", "line 1"), ("hello", "JSON"),
+                        ("", "JSON"), ("{'a':1}", "JSON"), ("1 2", "JSON"),
+                        ("NaN", "JSON"), ("[1,\n2,\n}", "line 3"),
+                        ('{"a":1,"a":2}', "JSON"), ('"\\ud800"', "JSON"),
+                        ("[" * 5000, "JSON")):
+        refused("run", script(), "--input", text, says=["--input", where])
+    refused("run", script(), "--input", "@" + str(write("b.json", b"\xff")),
+            says="JSON")
+    refused("run", script(), "--input", "@no-such.json", says="no-such.json")
+    refused("run", script(), "--input", "@" + str(scratch()),
+            says="directory")
+    expect(run_json("run", script("input.a"), "--input", '{"a": [1, "é"]}'),
+           "ok", value=[1, "é"])
+    expect(run_json("run", script("input"), "--input", "-", stdin=b"[null]"),
+           "ok", value=[None])
+    path = write("good.json", '{"n": 12345678901234567890, "x": 1.5}')
+    expect(run_json("run", script("input.x"), "--input", f"@{path}"), "ok",
+           value=1.5)
+    refused("run", "-", "--lang", "js", "--input", "-",
+            says="standard input")
+
+
+# ---- limits
+
+@case("limits: 0, negative, overflow, without unit, unknown")
+def _():
+    for bad in ("wall=0", "wall=0s", "wall=-1s", "wall=2", "wall=",
+                "wall=1e3s", "wall=99999999999999999999s", "wall=2 s",
+                "wall=2h", "cpu=0ms", "memory=0MiB", "memory=64",
+                "memory=64XB", "memory=-64MiB", "memory=99999999999GiB",
+                "memory=0x10MiB", "output=0KiB", "fuel=0", "fuel=-1",
+                "fuel=18446744073709551616", "files=0", "files=-3",
+                "calls=abc", "wal=2s", "", "=", "wall", "wall=2s=3s"):
+        refused("run", script(), "--limit", bad)
+    refused("run", script(), "--limit", "wal=2s", says="wall")
+    refused("run", script(), "--limit", "wall=2", says="s")
+    ok("run", script(), "--limit", "wall=2s", "--limit", "memory=64MiB",
+       "--limit", "files=3", "--limit", "output=8KiB", "--limit", "cpu=900ms")
+
+
+# ---- grants
+
+@case("grants: missing file, directory where a file is promised, FIFO, device")
+def _():
+    plain = write("plain.txt", "x")
+    fifo = scratch() / "a-fifo"
+    if not fifo.exists():
+        os.mkfifo(fifo)
+    link = scratch() / "a-link"
+    if not link.is_symlink():
+        link.symlink_to(plain)
+    for host, says in (("no-such", "no-such"), (scratch(), "/"),
+                       (fifo, "regular"), ("/dev/zero", "regular"),
+                       (link, "link"), (f"{plain}/", "director")):
+        refused("run", script(), "--read", f"{host}=/d/x", says=says)
+    ok("run", script(), "--read", f"{plain}=/d/x")
+
+
+@case("grants: names that cannot be")
+def _():
+    plain = write("plain.txt", "x")
+    for spec in (f"{plain}=relative", f"{plain}=/d/../x", f"{plain}=",
+                 "=/d/x", "", "=", f"{plain}=/d/x\n"):
+        refused("run", script(), "--read", spec)
+    for spec in (f"{plain}=/d/x", f"{plain}=/d/x:", f"{plain}=/d/x:0MiB",
+                 f"{plain}=/d/x:-1MiB", f"{plain}=/d/x:5", "=:1MiB"):
+        refused("run", script(), "--write", spec)
+    for spec in ("", "=x", "A", "A B=1", "A=\n"):
+        r = run_json("run", script(), "--env", spec)
+        need(r.code in (0, 2), r.about())
+    refused("run", script(), "--env", "=x")
+    refused("run", script(), "--env", "A")
+
+
+@case("C119 a grant of a later release is refused by name, not ignored")
+def _():
+    for option, value, says in (("--allow", "GET https://example.com/", "net"),
+                                ("--tool", "search", "tool")):
+        refused("run", script(), option, value, code=6, says=says)
+
+
+@case("clock, random, reuse, on-denied, walls: only known words")
+def _():
+    for option, bad, good in (("--clock", "sometimes", "none"),
+                              ("--random", "seed:x", "seed:42"),
+                              ("--reuse", "always", "tenant"),
+                              ("--on-denied", "shrug", "end"),
+                              ("--walls", "secomp", "cgroup")):
+        refused("run", script(), option, bad)
+        ok("run", script(), option, good)
+
+
+# ---- policy
+
+@case("policy: a typo is named with line, column and the nearest name")
+def _():
+    p = write("typo.yaml", "redoma: 1\nlimits:\n  wal: 2s\n")
+    refused("run", script(), "--policy", p, says=["wall", "3"])
+    r = command("policy", "check", p)
+    need(r.code == 2 and "wall" in r.text and "3" in r.text, r.about())
+    good = write("good.yaml", "redoma: 1\nlimits:\n  wall: 2s\n")
+    need(command("policy", "check", good).code == 0, "good policy")
+    ok("run", script(), "--policy", good)
+
+
+BAD_POLICIES = {
+    "empty": "",
+    "no version": "limits: {wall: 2s}\n",
+    "other version": "redoma: 2\n",
+    "not a mapping": "- redoma: 1\n",
+    "duplicate key": "redoma: 1\nredoma: 1\n",
+    "anchor": "redoma: 1\nread: &a [/etc/hosts]\n",
+    "alias": "redoma: 1\nread: &a []\nwrite: *a\n",
+    "tag": "redoma: !!int 1\n",
+    "merge": "redoma: 1\nlimits: {<<: {wall: 1s}}\n",
+    "two documents": "redoma: 1\n---\nredoma: 1\n",
+    "tab": "redoma: 1\nlimits:\n\twall: 2s\n",
+    "deep": "redoma: " + "[" * 20000,
+    "NUL": "redoma: 1\nread: [\"/a\\0b\"]\n",
+    "limit of 0": "redoma: 1\nlimits: {memory: 0MiB}\n",
+    "limit without unit": "redoma: 1\nlimits: {wall: 2}\n",
+    "write without size": "redoma: 1\nwrite: [{host: o, as: /o}]\n",
+    "binary": "redoma: 1\n\xff\xfe",
+    "unknown wall": "redoma: 1\nwalls: [secomp]\n",
+    "same guest name twice":
+        "redoma: 1\nread: [{host: a, as: /x}, {host: b, as: /x}]\n",
+}
+
+
+@case("policy: whatever is wrong with it")
+def _():
+    for name, text in BAD_POLICIES.items():
+        p = write("bad.yaml", text.encode("latin-1"))
+        for args in (("policy", "check", p), ("policy", "show", p)):
+            r = command(*args)
+            need(r.code == 2 and r.err.count(b"\n") == 1, f"{name}: {r.about()}")
+        try:
+            refused("run", script(), "--policy", p)
+        except Failed as e:
+            raise Failed(f"{name}: {e}") from None
+    refused("run", script(), "--policy", "no-such.yaml", says="no-such.yaml")
+    refused("run", script(), "--policy", scratch())
+
+
+@case("policy: wrong digest")
+def _():
+    plain = write("plain.txt", "text")
+    good = hashlib.sha256(b"text").hexdigest()
+    for digest, fine in (("0" * 64, False), (good, True)):
+        p = write("d.yaml", f"redoma: 1\nread:\n  - host: {plain}\n"
+                  f"    as: /d/x\n    sha256: {digest}\n")
+        if fine:
+            ok("run", script(), "--policy", p)
+        else:
+            refused("run", script(), "--policy", p, says="sha256")
+    p = write("d.yaml", f"redoma: 1\nread: [{{host: {plain}, as: /d/x, "
+              "sha256: abc}]\n")
+    refused("run", script(), "--policy", p, says="sha256")
+
+
+@case("policy: a request can only narrow it; what is wider is named")
+def _():
+    plain = write("plain.txt", "text")
+    p = write("n.yaml", f"redoma: 1\nlimits: {{wall: 2s}}\n"
+              f"read: [{{host: {plain}, as: /d/x}}]\n")
+    ok("run", script(), "--policy", p, "--limit", "wall=1s")
+    code = "require('node:fs').readFileSync('/d/x', 'utf8')"
+    expect(run_json("run", script(code), "--policy", p, "--limit", "wall=1s"),
+           "ok", value="text")
+    refused("run", script(), "--policy", p, "--limit", "wall=3s", code=4,
+            says="wall")
+    refused("run", script(), "--policy", p, "--read", "/etc/hosts=/d/y",
+            code=4, says="/d/y")
+    refused("run", script(), "--policy", p, "--env", "A=b", code=4, says="A")
+
+
+@case("policy show prints a policy that policy check takes")
+def _():
+    plain = write("plain.txt", "text")
+    r = command("policy", "show", "--read", f"{plain}=/d/x", "--limit",
+                "wall=3s", "--env", "A=b: c")
+    need(r.code == 0, r.about())
+    again = write("shown.yaml", r.out)
+    need(command("policy", "check", again).code == 0, r.out.decode())
+    r2 = command("policy", "show", again)
+    need(r2.out == r.out, f"{r.out.decode()}\n---\n{r2.out.decode()}")
+
+
+if __name__ == "__main__":
+    main()
