@@ -60,6 +60,7 @@
 struct scene {
 	char dir[PATH_MAX];    /* ours, writable */
 	char secret[PATH_MAX]; /* a file in it */
+	char junk[PATH_MAX];   /* a file to remove in the end, or "" */
 	pid_t target;	       /* a process of the same user */
 	int leak;	       /* a descriptor that survives FDS, or -1 */
 	const char *why_not;   /* an attack says why it cannot be tried here */
@@ -385,21 +386,36 @@ static int run_as(const char *as, unsigned who, const struct attack *a,
 		waitpid(s.target, NULL, 0);
 	}
 	unlink(s.secret);
+	unlink(s.junk);
 	rmdir(s.dir);
 	return sc.failed != 0;
+}
+
+static int run_apart(const char *as, unsigned who, const struct attack *a,
+		     size_t n, int (*prepare)(struct scene *s))
+{
+	int status = 99;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		exit(run_as(as, who, a, n, prepare));
+	waitpid(pid, &status, 0);
+	return status;
 }
 
 /* Root runs everything twice: as itself, and as an ordinary user. */
 static USED int ward_main(const struct attack *a, size_t n,
 			  int (*prepare)(struct scene *s))
 {
-	int status = 0, bad;
+	int status = 0;
 	char dir[PATH_MAX];
 	const char *tmp = getenv("TMPDIR");
 	pid_t pid;
 
 	if (geteuid() != 0)
-		return run_as("user", AS_USER, a, n, prepare);
+		return run_apart("user", AS_USER, a, n, prepare);
 	snprintf(dir, sizeof dir, "%s/redoma-user-XXXXXX", tmp ? tmp : "/tmp");
 	if (!mkdtemp(dir) || chown(dir, ORDINARY_ID, ORDINARY_ID))
 		return 99;
@@ -411,14 +427,11 @@ static USED int ward_main(const struct attack *a, size_t n,
 		    setresuid(ORDINARY_ID, ORDINARY_ID, ORDINARY_ID))
 			_exit(99);
 		setenv("TMPDIR", dir, 1);
-		bad = run_as("user", AS_USER, a, n, prepare);
-		fflush(stdout);
-		_exit(bad);
+		exit(run_as("user", AS_USER, a, n, prepare));
 	}
 	waitpid(pid, &status, 0);
 	rmdir(dir);
-	bad = run_as("root", AS_ROOT, a, n, prepare);
-	return bad || status;
+	return run_apart("root", AS_ROOT, a, n, prepare) || status;
 }
 
 #define ROWS(...)                                                            \
