@@ -24,6 +24,14 @@ void rd_config_inlining(wasm_config_t *c, bool on);
  * do makes wasm_engine_new_with_config abort. */
 bool rd_config_feature(wasm_config_t *c, const char *name, bool on);
 
+/* Compiles a module to an artefact that wasmtime_module_deserialize takes,
+ * without loading it: no executable memory is mapped, unlike in
+ * wasmtime_module_new followed by wasmtime_module_serialize.  *ret is owned by
+ * the caller (wasm_byte_vec_delete) and untouched on failure.  Only in the
+ * archive that has the compiler. */
+wasmtime_error_t *rd_precompile(const wasm_engine_t *e, const uint8_t *wasm,
+				size_t len, wasm_byte_vec_t *ret);
+
 /* Reset of pooled memories: on, only pages that were written are put back, told
  * by the PAGEMAP_SCAN ioctl(2) (Linux 6.7); off, a fixed prefix is copied. */
 void rd_pool_pagemap_scan(wasmtime_pooling_allocation_config_t *p, bool on);
