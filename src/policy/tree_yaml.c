@@ -30,6 +30,10 @@ static int refuse_syntax(const yaml_parser_t *p, struct redoma_error *err)
 	if (!strcmp(what, "found character that cannot start any token"))
 		what = "a character that cannot begin a value: a tab (indent "
 		       "with spaces), @ or ` (put the text in quotes)";
+	else if (p->context &&
+		 !strcmp(p->context, "while scanning a quoted scalar"))
+		what = "the text in quotes is not closed here, or holds an "
+		       "escape that YAML has not";
 	else if (!strcmp(what, "mapping values are not allowed in this "
 			       "context"))
 		what = "a second \": \" in one line; put the value in quotes, "
