@@ -28,9 +28,13 @@ static int fill_native(JSContext *ctx)
 {
 	static int (*const parts[])(JSContext *, JSValueConst) = {
 		out_add,
+		inspect_add,
 		clock_add,
 		loop_add,
 		process_add,
+		text_add,
+		files_add,
+		lines_add,
 	};
 
 	guest.native = JS_NewObject(ctx);

@@ -3,6 +3,7 @@
  * Lines are gathered in a small buffer: one host call for many lines.  What
  * is in it goes out before a wait, when the other stream is written and at
  * the end of the run, however it ends. */
+#include <math.h>
 #include <string.h>
 #include <wasi/api.h>
 #include "guest.h"
@@ -75,11 +76,93 @@ static JSValue js_write(JSContext *ctx, JSValueConst this_val, int argc,
 	return JS_UNDEFINED;
 }
 
+/* Appends one plain value. */
+static int put_plain(JSContext *ctx, int stream, JSValueConst v)
+{
+	const char *s;
+	size_t n;
+
+	s = JS_ToCStringLen(ctx, &n, v);
+	if (!s)
+		return -1;
+	out_write(stream, s, n);
+	JS_FreeCString(ctx, s);
+	return 0;
+}
+
+static bool is_plain(JSValueConst v)
+{
+	return JS_IsString(v) || JS_IsNumber(v) || JS_IsBool(v) ||
+	       JS_IsNull(v) || JS_IsUndefined(v);
+}
+
+static bool is_minus_zero(JSContext *ctx, JSValueConst v)
+{
+	double d;
+
+	if (JS_VALUE_GET_TAG(v) != JS_TAG_FLOAT64 || JS_ToFloat64(ctx, &d, v))
+		return false;
+	return d == 0 && signbit(d);
+}
+
+static bool has_percent(JSContext *ctx, JSValueConst v)
+{
+	struct quick_chars c;
+	bool found = false;
+
+	if (!quick_chars(ctx, v, &c))
+		return true;
+	if (c.narrow)
+		found = memchr(c.narrow, '%', c.len) != NULL;
+	for (uint32_t i = 0; !c.narrow && i < c.len && !found; i++)
+		found = c.wide[i] == '%';
+	quick_chars_done(ctx, &c);
+	return found;
+}
+
+/* plainLine(stream, args): writes a line of plain values, or returns false
+ * having written nothing if one needs formatting. */
+static JSValue js_plain_line(JSContext *ctx, JSValueConst this_val, int argc,
+			     JSValueConst *argv)
+{
+	bool plain = true;
+	int32_t stream;
+	int64_t n;
+
+	(void)this_val;
+	(void)argc;
+	if (JS_ToInt32(ctx, &stream, argv[0]) || JS_GetLength(ctx, argv[1], &n))
+		return JS_EXCEPTION;
+	for (int64_t i = 0; i < n && plain; i++) {
+		JSValue v = JS_GetPropertyInt64(ctx, argv[1], i);
+
+		plain = is_plain(v) && !is_minus_zero(ctx, v) &&
+			(i || n == 1 || !JS_IsString(v) ||
+			 !has_percent(ctx, v));
+		JS_FreeValue(ctx, v);
+	}
+	for (int64_t i = 0; i < n && plain; i++) {
+		JSValue v = JS_GetPropertyInt64(ctx, argv[1], i);
+		int r;
+
+		if (i)
+			out_write(stream, " ", 1);
+		r = put_plain(ctx, stream, v);
+		JS_FreeValue(ctx, v);
+		if (r < 0)
+			return JS_EXCEPTION;
+	}
+	if (plain)
+		out_write(stream, "\n", 1);
+	return JS_NewBool(ctx, plain);
+}
+
 int out_add(JSContext *ctx, JSValueConst native)
 {
 	static const JSCFunctionListEntry list[] = {
 		JS_CFUNC_DEF("write", 2, js_write),
+		JS_CFUNC_DEF("plainLine", 2, js_plain_line),
 	};
 
-	return JS_SetPropertyFunctionList(ctx, native, list, 1);
+	return JS_SetPropertyFunctionList(ctx, native, list, 2);
 }

@@ -9,8 +9,18 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-static char basic_js[] = {
-#embed "prelude/basic.js"
+static char inspect_js[] = {
+#embed "prelude/inspect.js"
+	,
+#embed "prelude/inspect_value.js"
+	,
+#embed "prelude/inspect_print.js"
+	,
+#embed "prelude/inspect_format.js"
+	, 0
+};
+static char console_js[] = {
+#embed "prelude/console.js"
 	, 0
 };
 
@@ -19,7 +29,8 @@ static const struct {
 	char *text;
 	size_t size;
 } files[] = {
-	{ "node:basic", basic_js, sizeof(basic_js) },
+	{ "node:util/inspect", inspect_js, sizeof(inspect_js) },
+	{ "node:console", console_js, sizeof(console_js) },
 };
 
 /* Without its source text. */

@@ -660,6 +660,13 @@ JSValue quick_latin1(JSContext *ctx, const uint8_t *p, size_t len)
 	return js_new_string8_len(ctx, (const char *)p, (int)len);
 }
 
+bool quick_is_index(JSContext *ctx, JSAtom a)
+{
+	uint32_t index;
+
+	return JS_AtomIsArrayIndex(ctx, &index, a);
+}
+
 uint8_t *quick_bytes(JSContext *ctx, JSValueConst v, size_t *ret_len)
 {
 	enum quick_kind k = quick_kind(v);

@@ -1,0 +1,201 @@
+/* Lines of a file, one at a time in constant memory: what readline over a
+ * file stream runs on. */
+#include <stdlib.h>
+#include <string.h>
+#include <wasi/api.h>
+#include "guest.h"
+#include "quick.h"
+#include "files.h"
+
+#define ARGS JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv
+#define CHUNK 65536
+#define READERS_MAX 256
+
+struct lines {
+	__wasi_fd_t fd;
+	bool ended;	 /* the file has no more bytes */
+	uint8_t *p;
+	size_t at, len, cap;
+};
+
+static struct lines *readers[READERS_MAX];
+
+static struct lines *get(JSContext *ctx, JSValueConst v)
+{
+	uint32_t id;
+
+	if (JS_ToUint32(ctx, &id, v))
+		return NULL;
+	if (id >= READERS_MAX || !readers[id]) {
+		JS_ThrowTypeError(ctx, "readline was closed");
+		return NULL;
+	}
+	return readers[id];
+}
+
+static JSValue js_open(ARGS)
+{
+	uint32_t id = 0, fd;
+
+	(void)this_val;
+	(void)argc;
+	if (JS_ToUint32(ctx, &fd, argv[0]))
+		return JS_EXCEPTION;
+	while (id < READERS_MAX && readers[id])
+		id++;
+	if (id == READERS_MAX)
+		return JS_ThrowRangeError(ctx, "more than %d files are read "
+					  "line by line at once", READERS_MAX);
+	readers[id] = js_mallocz(ctx, sizeof(*readers[id]));
+	if (!readers[id])
+		return JS_EXCEPTION;
+	readers[id]->fd = fd;
+	return JS_NewUint32(ctx, id);
+}
+
+static JSValue js_close(ARGS)
+{
+	struct lines *s = get(ctx, argv[0]);
+	uint32_t id;
+
+	(void)this_val;
+	(void)argc;
+	if (!s || JS_ToUint32(ctx, &id, argv[0]))
+		return JS_EXCEPTION;
+	js_free(ctx, s->p);
+	js_free(ctx, s);
+	readers[id] = NULL;
+	return JS_UNDEFINED;
+}
+
+/* Reads on, keeping what is not consumed.  0, an error number, -1. */
+static int refill(JSContext *ctx, struct lines *s)
+{
+	__wasi_iovec_t v;
+	__wasi_size_t done = 0;
+	__wasi_errno_t e;
+
+	if (s->at) {
+		memmove(s->p, s->p + s->at, s->len - s->at);
+		s->len -= s->at;
+		s->at = 0;
+	}
+	if (s->cap - s->len < CHUNK) {
+		size_t cap = s->cap < CHUNK ? 2 * CHUNK : s->cap * 2;
+		uint8_t *p = js_realloc(ctx, s->p, cap);
+
+		if (!p)
+			return -1;
+		s->p = p;
+		s->cap = cap;
+	}
+	if (quick_poll(ctx))
+		return -1;
+	v.buf = s->p + s->len;
+	v.buf_len = CHUNK;
+	e = __wasi_fd_read(s->fd, &v, 1, &done);
+	if (e)
+		return e;
+	s->len += done;
+	s->ended = done == 0;
+	return 0;
+}
+
+/* Length of a line ending at p: \n, \r\n, \r, U+2028, U+2029; 0 if none.
+ * `more`: the text may go on behind end. */
+static size_t ending(const uint8_t *p, const uint8_t *end, bool more)
+{
+	if (*p == '\n')
+		return 1;
+	if (*p == '\r') {
+		if (p + 1 < end)
+			return p[1] == '\n' ? 2 : 1;
+		return more ? 0 : 1;
+	}
+	if (end - p >= 3 && p[0] == 0xe2 && p[1] == 0x80 &&
+	    (p[2] == 0xa8 || p[2] == 0xa9))
+		return 3;
+	return 0;
+}
+
+static JSValue make_line(JSContext *ctx, const uint8_t *p, size_t n,
+			 uint8_t bits)
+{
+	return bits & 0x80 ? files_text(ctx, p, n) : quick_latin1(ctx, p, n);
+}
+
+/* The next line if the buffer holds one; JS_UNINITIALIZED if not.  *scan is
+ * where the search goes on after a refill, relative to at. */
+static JSValue take_line(JSContext *ctx, struct lines *s, size_t *scan,
+			 uint8_t *bits)
+{
+	const uint8_t *base = s->p + s->at, *end = s->p + s->len;
+	const uint8_t *p = base + *scan;
+	uint8_t all = *bits;
+
+	for (; p < end; p++) {
+		uint8_t c = *p;
+		size_t n;
+
+		all |= c;
+		if (c != '\n' && c != '\r' && c != 0xe2)
+			continue;
+		if (!s->ended && end - p < 3 && c != '\n')
+			break;
+		n = ending(p, end, !s->ended);
+		if (!n)
+			continue;
+		s->at += (size_t)(p - base) + n;
+		return make_line(ctx, base, (size_t)(p - base), all);
+	}
+	*scan = (size_t)(p - base);
+	*bits = all;
+	return JS_UNINITIALIZED;
+}
+
+/* A line, undefined at the end, a negative error number, or an exception. */
+static JSValue next_line(JSContext *ctx, struct lines *s)
+{
+	size_t scan = 0;
+	uint8_t bits = 0;
+
+	for (;;) {
+		JSValue v = take_line(ctx, s, &scan, &bits);
+		int e;
+
+		if (!JS_IsUninitialized(v))
+			return v;
+		if (s->ended) {
+			size_t from = s->at;
+
+			s->at = s->len;
+			if (from == s->len)
+				return JS_UNDEFINED;
+			return make_line(ctx, s->p + from, s->len - from,
+					 bits);
+		}
+		e = refill(ctx, s);
+		if (e)
+			return e < 0 ? JS_EXCEPTION : JS_NewInt32(ctx, -e);
+	}
+}
+
+static JSValue js_next(ARGS)
+{
+	struct lines *s = get(ctx, argv[0]);
+
+	(void)this_val;
+	(void)argc;
+	return s ? next_line(ctx, s) : JS_EXCEPTION;
+}
+
+int lines_add(JSContext *ctx, JSValueConst native)
+{
+	static const JSCFunctionListEntry list[] = {
+		JS_CFUNC_DEF("linesOpen", 1, js_open),
+		JS_CFUNC_DEF("linesNext", 1, js_next),
+		JS_CFUNC_DEF("linesClose", 1, js_close),
+	};
+
+	return JS_SetPropertyFunctionList(ctx, native, list, 3);
+}
