@@ -17,7 +17,7 @@ static struct handle *free_slot(struct sealed *s)
 	if (s->n_handles < s->room_handles)
 		return &s->handles[s->n_handles++];
 	room = s->room_handles ? s->room_handles * 2 : ROOM_FIRST;
-	p = reallocarray(s->handles, room, sizeof *p);
+	p = realloc(s->handles, room * sizeof *p);
 	if (!p)
 		return NULL;
 	s->handles = p;
