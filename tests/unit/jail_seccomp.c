@@ -1,0 +1,276 @@
+/* The generated filters against the table that they were generated from: by
+ * an evaluator of our own for all arguments that could matter, and by the
+ * kernel for every call number. */
+#include <errno.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "jail/gen_seccomp_compiler.h"
+#include "jail/gen_seccomp_loading.h"
+#include "jail/gen_seccomp_worker.h"
+#include "jail/seccomp_table.h"
+#include "jail/steps.h"
+#include "jail_bpf.h"
+
+#define NUMBERS 1024
+#define X32_BIT 0x40000000
+#define VALUES_MAX 256
+
+#define PROGRAM(name)                                                        \
+	{seccomp_##name, sizeof seccomp_##name / sizeof *seccomp_##name}
+
+static const struct {
+	const struct sock_filter *code;
+	size_t len;
+} programs[JAIL_FILTERS] = {
+	[JAIL_FILTER_WORKER] = PROGRAM(worker),
+	[JAIL_FILTER_LOADING] = PROGRAM(loading),
+	[JAIL_FILTER_COMPILER] = PROGRAM(compiler),
+};
+
+static const struct seccomp_row *find(unsigned filter, int nr)
+{
+	for (size_t i = 0; i < SECCOMP_ROWS; i++)
+		if (seccomp_table[i].nr == nr &&
+		    (seccomp_table[i].filters & 1u << filter))
+			return &seccomp_table[i];
+	return NULL;
+}
+
+static bool test_holds(const struct seccomp_test *t,
+		       const struct seccomp_data *d)
+{
+	if (!t->mask)
+		return true;
+	for (unsigned i = 0; i < t->n; i++)
+		if ((d->args[t->arg] & t->mask) == t->value[i])
+			return true;
+	return false;
+}
+
+static uint32_t by_table(unsigned filter, const struct seccomp_data *d)
+{
+	const struct seccomp_row *r =
+		d->arch == KERNEL_ARCH ? find(filter, d->nr) : NULL;
+
+	if (!r || !test_holds(&r->test[0], d) || !test_holds(&r->test[1], d))
+		return SECCOMP_RET_KILL_PROCESS;
+	return SECCOMP_RET_ALLOW;
+}
+
+/* How many verdicts of the program differ from the table's. */
+static size_t compare_one(unsigned filter, const struct sock_filter *code,
+			  const struct seccomp_data *d)
+{
+	return bpf_run(code, programs[filter].len, d) != by_table(filter, d);
+}
+
+/* Values around what a test wants: each, its neighbours, each bit flipped. */
+static size_t corners(const struct seccomp_test *t, uint64_t *v)
+{
+	size_t n = 0;
+
+	for (uint64_t small = 0; small < 40; small++)
+		v[n++] = small;
+	v[n++] = UINT64_MAX;
+	v[n++] = UINT32_MAX;
+	v[n++] = 1ull << 32;
+	for (int bit = 0; bit < 64; bit++)
+		v[n++] = t->value[0] ^ 1ull << bit;
+	for (unsigned i = 0; i < t->n; i++) {
+		v[n++] = t->value[i];
+		v[n++] = t->value[i] + 1;
+		v[n++] = t->value[i] - 1;
+		v[n++] = t->value[i] | 1ull << 32;
+		v[n++] = t->value[i] | ~t->mask;
+		v[n++] = t->value[i] | 0x180;
+	}
+	assert_true(n <= VALUES_MAX);
+	return n;
+}
+
+static size_t compare_corners(unsigned filter, const struct sock_filter *code,
+			      struct seccomp_data d)
+{
+	static const struct seccomp_test none = {.n = 0};
+	const struct seccomp_row *r = find(filter, d.nr);
+	const struct seccomp_test *t = r ? r->test : &none;
+	const struct seccomp_test *u = r ? r->test + 1 : &none;
+	uint64_t v[VALUES_MAX], w[VALUES_MAX];
+	size_t n = corners(t, v), m = u->mask ? corners(u, w) : 1;
+	size_t bad = 0;
+
+	if (!u->mask)
+		w[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < m; j++) {
+			d.args[u->arg] = w[j];
+			d.args[t->arg] = v[i];
+			bad += compare_one(filter, code, &d);
+		}
+	return bad;
+}
+
+static size_t compare_all(unsigned filter, const struct sock_filter *code)
+{
+	static const uint32_t archs[] = {
+		KERNEL_ARCH, AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64,
+		AUDIT_ARCH_ARM, 0, UINT32_MAX};
+	size_t bad = 0;
+
+	for (size_t a = 0; a < sizeof archs / sizeof *archs; a++)
+		for (int nr = -1; nr < NUMBERS; nr++) {
+			struct seccomp_data d = {.nr = nr, .arch = archs[a]};
+
+			bad += compare_one(filter, code, &d);
+			memset(d.args, 0xff, sizeof d.args);
+			bad += compare_one(filter, code, &d);
+			d.nr = nr | X32_BIT;
+			bad += compare_one(filter, code, &d);
+			memset(d.args, 0, sizeof d.args);
+			bad += compare_one(filter, code, &d);
+			d.nr = nr;
+			if (archs[a] == KERNEL_ARCH)
+				bad += compare_corners(filter, code, d);
+		}
+	return bad;
+}
+
+static void programs_match_the_table(void **state)
+{
+	(void)state;
+	for (unsigned f = 0; f < JAIL_FILTERS; f++) {
+		assert_true(programs[f].len > 0);
+		assert_int_equal(compare_all(f, programs[f].code), 0);
+	}
+}
+
+/* The comparison must see it if one instruction is another. */
+static void a_changed_program_is_seen(void **state)
+{
+	const size_t len = programs[JAIL_FILTER_WORKER].len;
+	struct sock_filter code[BPF_MAXINSNS];
+	size_t unseen = 0;
+
+	(void)state;
+	for (size_t i = 0; i < len; i++) {
+		memcpy(code, programs[JAIL_FILTER_WORKER].code,
+		       len * sizeof *code);
+		if (BPF_CLASS(code[i].code) != BPF_JMP &&
+		    BPF_CLASS(code[i].code) != BPF_RET)
+			continue;
+		code[i].k ^= 1;
+		if (BPF_CLASS(code[i].code) == BPF_RET)
+			code[i].k ^= 1 ^ SECCOMP_RET_ALLOW;
+		unseen += !compare_all(JAIL_FILTER_WORKER, code);
+	}
+	/* A step of the binary search over the numbers may fall between two
+	 * calls that are both killed: nothing changes then. */
+	assert_true(unseen < len / 4);
+	assert_true(len - unseen > 50);
+}
+
+static bool never_allowed(const char *name)
+{
+	static const char *const names[] = {
+		"open", "openat", "openat2", "creat", "socket", "socketpair",
+		"connect", "bind", "accept", "accept4", "clone", "clone3",
+		"fork", "vfork", "execve", "execveat", "ptrace", "unshare",
+		"setns", "mount", "io_uring_setup", "bpf", "keyctl", "add_key",
+		"prctl", "prlimit64", "setrlimit", "kill", "tkill",
+		"rt_sigqueueinfo", "pidfd_open", "process_vm_readv", "shmget",
+		"userfaultfd", "perf_event_open", "chroot", "memfd_secret"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static void the_table_has_no_surprise(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SECCOMP_ROWS; i++) {
+		assert_false(never_allowed(seccomp_table[i].name));
+		assert_true(seccomp_table[i].filters);
+	}
+}
+
+static _Noreturn void try_call(long nr, long arg)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    seccomp_install(JAIL_FILTER_WORKER))
+		_exit(99);
+	(void)syscall(nr, arg, arg, arg, arg, arg, arg);
+	_exit(0);
+}
+
+/* 0: let through, however it ended; SIGSYS: killed. */
+static int by_kernel(long nr, long arg)
+{
+	siginfo_t info = {0};
+	int pidfd = -1;
+	pid_t pid = fork_raw(CLONE_CLEAR_SIGHAND, SIGCHLD, &pidfd);
+	int rc = 0;
+
+	assert_true(pid >= 0);
+	if (!pid)
+		try_call(nr, arg);
+	if (poll(&(struct pollfd){pidfd, POLLIN, 0}, 1, 100) == 0)
+		kill(pid, SIGKILL); /* an allowed call that waits */
+	assert_int_equal(waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED), 0);
+	close(pidfd);
+	if (info.si_code != CLD_EXITED && info.si_status == SIGSYS)
+		rc = SIGSYS;
+	if (info.si_code == CLD_EXITED)
+		assert_int_not_equal(info.si_status, 99);
+	return rc;
+}
+
+/* uretprobe and uprobe: the kernel itself takes them past every filter, and
+ * they do nothing outside its own trampoline (kernel/seccomp.c). */
+static bool is_past_filters(int nr)
+{
+	return nr == 335 || nr == 336;
+}
+
+static void the_kernel_agrees(void **state)
+{
+	(void)state;
+	for (int nr = 0; nr < NUMBERS; nr += is_past_filters(nr + 1) ? 3 : 1)
+		for (int ones = 0; ones < 2; ones++) {
+			struct seccomp_data d = {.nr = nr, .arch = KERNEL_ARCH};
+			bool killed;
+
+			memset(d.args, ones ? 0xff : 0, sizeof d.args);
+			killed = by_table(JAIL_FILTER_WORKER, &d) !=
+				 SECCOMP_RET_ALLOW;
+			if ((by_kernel(nr, -ones) == SIGSYS) != killed)
+				fail_msg("call %d with %s: %s", nr,
+					 ones ? "ones" : "zeros",
+					 killed ? "let through" : "killed");
+		}
+	for (int nr = 0; nr < NUMBERS; nr += 41)
+		assert_int_equal(by_kernel(nr | X32_BIT, 0), SIGSYS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_match_the_table),
+		cmocka_unit_test(a_changed_program_is_seen),
+		cmocka_unit_test(the_table_has_no_surprise),
+		cmocka_unit_test(the_kernel_agrees),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
