@@ -12,12 +12,6 @@ static void delete_engine(wasm_engine_t **e)
 		wasm_engine_delete(*e);
 }
 
-static void delete_module(wasmtime_module_t **m)
-{
-	if (*m)
-		wasmtime_module_delete(*m);
-}
-
 static wasm_engine_t *compile_engine(enum engine_profile profile)
 {
 	wasm_config_t *c = engine_config(engine_profile_row(profile));
@@ -45,21 +39,15 @@ static int invalid(struct redoma_error *err, wasmtime_error_t *error)
 		       text);
 }
 
-static int serialize(const wasmtime_module_t *m, struct buf *out,
-		     struct redoma_error *err)
+static int keep(const wasm_byte_vec_t *artefact, struct buf *out,
+		struct redoma_error *err)
 {
-	CLEANUP(wasm_byte_vec_delete) wasm_byte_vec_t bytes = {0};
-	wasmtime_error_t *error = wasmtime_module_serialize(m, &bytes);
-
-	if (error)
-		return engine_error(err, REDOMA_E_WORKER, "cannot serialise",
-				    error);
-	if (bytes.size > COMPILE_OUTPUT_MAX)
+	if (artefact->size > COMPILE_OUTPUT_MAX)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the compiled module has %zu MiB, at most %zu "
 			       "are allowed",
-			       bytes.size >> 20, COMPILE_OUTPUT_MAX >> 20);
-	if (buf_add(out, bytes.data, bytes.size))
+			       artefact->size >> 20, COMPILE_OUTPUT_MAX >> 20);
+	if (buf_add(out, artefact->data, artefact->size))
 		return err_nomem(err, WHERE);
 	return 0;
 }
@@ -68,18 +56,15 @@ int compile_module_bytes(enum engine_profile profile, const void *wasm,
 			 size_t len, struct buf *out, struct redoma_error *err)
 {
 	CLEANUP(delete_engine) wasm_engine_t *e = NULL;
-	CLEANUP(delete_module) wasmtime_module_t *m = NULL;
+	CLEANUP(wasm_byte_vec_delete) wasm_byte_vec_t artefact = {0};
 	wasmtime_error_t *error;
 	int rc = inspect_module(wasm, len, err);
 
 	if (rc)
 		return rc;
 	e = compile_engine(profile);
-	error = wasmtime_module_validate(e, wasm, len);
+	error = rd_precompile(e, wasm, len, &artefact);
 	if (error)
 		return invalid(err, error);
-	error = wasmtime_module_new(e, wasm, len, &m);
-	if (error)
-		return invalid(err, error);
-	return serialize(m, out, err);
+	return keep(&artefact, out, err);
 }
