@@ -64,13 +64,15 @@ const char *caps_shrink(void)
 
 const char *caps_drop(void)
 {
+	int bits;
+
 	if (set_caps(0))
 		return "drop all capabilities";
-	if (prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) != (BITS)) {
-		errno = EPERM;
-		return "verify the securebits";
-	}
-	return NULL;
+	bits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0);
+	if (bits == (BITS))
+		return NULL;
+	errno = bits < 0 ? errno : EPERM;
+	return "verify the securebits";
 }
 
 const char *caps_forbid_new(void)
@@ -86,6 +88,6 @@ const char *caps_no_new_verify(void)
 
 	if (on == 1)
 		return NULL;
-	errno = on ? errno : EPERM;
+	errno = on < 0 ? errno : EPERM;
 	return "verify no_new_privs";
 }

@@ -36,9 +36,11 @@ const char *session_tied(void)
 {
 	int sig = 0;
 
-	if (!prctl(PR_GET_PDEATHSIG, &sig, 0, 0, 0) && sig == SIGKILL)
+	if (prctl(PR_GET_PDEATHSIG, &sig, 0, 0, 0))
+		return "read the worker's tie to the zygote";
+	if (sig == SIGKILL)
 		return NULL;
-	errno = sig == SIGKILL ? errno : EPERM;
+	errno = EPERM;
 	return "verify the worker's tie to the zygote";
 }
 
