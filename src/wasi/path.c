@@ -94,8 +94,8 @@ uint32_t path_failed(struct wasi *w, const struct spot *s, int host_errno)
 	return wasi_errno(w, host_errno);
 }
 
-static uint32_t ask_stat(struct wasi *w, const struct spot *s, bool follow,
-			 struct wasi_stat *ret)
+uint32_t path_stat(struct wasi *w, const struct spot *s, bool follow,
+		   struct wasi_stat *ret)
 {
 	char path[WASI_PATH_MAX];
 	int32_t grant = path_reader(w, s->node, s->rest, path);
@@ -152,7 +152,7 @@ static uint32_t go_up(struct wasi *w, struct spot *s)
 	}
 	if (!strcmp(slash ? slash + 1 : s->rest, ".."))
 		return go_down(w, s, STR(".."));
-	e = ask_stat(w, s, false, &st);
+	e = path_stat(w, s, false, &st);
 	if (e)
 		return e;
 	if (st.type == FILETYPE_SYMLINK)
