@@ -4,12 +4,18 @@
 #include <string.h>
 
 static const char *const names[JAIL_CONTROLS] = {
-	[JAIL_USER] = "user",	  [JAIL_MOUNT] = "mount",
-	[JAIL_PID] = "pid",	  [JAIL_NET] = "net",
-	[JAIL_IPC] = "ipc",	  [JAIL_UTS] = "uts",
-	[JAIL_CGROUPNS] = "cgroupns", [JAIL_CAPS] = "caps",
-	[JAIL_NNP] = "nnp",	  [JAIL_LANDLOCK] = "landlock",
-	[JAIL_RLIMITS] = "rlimits", [JAIL_SECCOMP] = "seccomp",
+	[JAIL_USER] = "user",
+	[JAIL_MOUNT] = "mount",
+	[JAIL_PID] = "pid",
+	[JAIL_NET] = "net",
+	[JAIL_IPC] = "ipc",
+	[JAIL_UTS] = "uts",
+	[JAIL_CGROUPNS] = "cgroup-namespace",
+	[JAIL_CAPS] = "capabilities",
+	[JAIL_NNP] = "no-new-privs",
+	[JAIL_LANDLOCK] = "landlock",
+	[JAIL_RLIMITS] = "rlimits",
+	[JAIL_SECCOMP] = "seccomp",
 	[JAIL_CGROUP] = "cgroup",
 };
 
