@@ -82,11 +82,16 @@ struct redoma_options { /* borrowed for redoma_open; all zero is fine */
 	const char *install_dir; /* where redoma-worker and images are; NULL:
 				    found from the library's own place */
 	const char *cache_dir;   /* compiled modules; NULL: the user's cache */
-	uint64_t warm;           /* parked workers to keep, 0: none until the
-				    first run, then two per CPU */
+	uint64_t warm;           /* workers to keep parked for each CPU, from
+				    the first run on; 0: two */
 	uint64_t runs_per_worker; /* reuse: tenant retires after so many runs */
+	uint64_t single; /* not 0: no pool, each run makes its own worker; for
+			    a process that runs once */
+	uint64_t verify; /* not 0: compare all memory with the image after each
+			    reset; slow, for tests */
 };
-#define REDOMA_OPTIONS_INIT {sizeof(struct redoma_options), 0, 0, 0, 0}
+#define REDOMA_OPTIONS_INIT \
+	{sizeof(struct redoma_options), 0, 0, 0, 0, 0, 0}
 
 struct redoma_request { /* everything borrowed for the call */
 	uint64_t size;

@@ -27,9 +27,10 @@ static int put_all(struct channel *c, const struct errand *e,
 		   const struct buf *plan, size_t n_plan_fds,
 		   struct redoma_error *err)
 {
-	int r = 0;
+	uint64_t bounds[2] = {e->data_bytes, e->file_bytes};
+	int r = channel_put(c, FRAME_BOUND, bounds, sizeof bounds, 0, err);
 
-	if (e->module_fd >= 0)
+	if (!r && e->module_fd >= 0)
 		r = channel_put(c, FRAME_MODULE, NULL, 0, 1, err);
 	if (!r)
 		r = channel_put(c, FRAME_PLAN, plan->data, plan->len,

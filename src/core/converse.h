@@ -19,6 +19,7 @@ struct errand {
 	const char *name, *invoke;
 	const void *source, *input;
 	size_t source_len, input_len;
+	uint64_t data_bytes, file_bytes; /* what the worker bounds itself to */
 };
 
 enum verdict {

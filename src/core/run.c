@@ -124,16 +124,17 @@ static int seal(struct job *j, struct redoma_error *err)
 	return r ? r : seal_argv(j->sealed, j->name, j->q->argv, err);
 }
 
-/* What a worker has besides the guest's memory: engine, image, the request's
- * bytes as they come and as the guest holds them. */
+/* What a worker has besides the guest's memory: engine, image, and the
+ * request's bytes as they come and as the guest holds them.  In steps, so that
+ * a worker that is reused fits the next request too. */
 #define WORKER_BYTES ((uint64_t)64 << 20)
 
-static int bound(const struct job *j, struct redoma_error *err)
+static uint64_t data_bytes(const struct job *j)
 {
-	uint64_t n = WORKER_BYTES + j->policy->limits.memory_bytes;
+	uint64_t text = (uint64_t)j->q->source_len + j->q->input_len;
 
-	n += 4 * ((uint64_t)j->q->source_len + j->q->input_len);
-	return pool_bound(j->slot, n, seal_file_bytes(j->sealed), err);
+	return WORKER_BYTES * (1 + 4 * text / WORKER_BYTES) +
+	       j->policy->limits.memory_bytes;
 }
 
 static int take(struct job *j, struct redoma_error *err)
@@ -145,13 +146,12 @@ static int take(struct job *j, struct redoma_error *err)
 		.digest = j->lang->image ? NULL : j->digest,
 		.may_lack = j->policy->may_lack,
 		.reuse = j->policy->reuse_tenant,
+		.data_bytes = data_bytes(j),
+		.file_bytes = seal_file_bytes(j->sealed),
 	};
 	uint64_t from = clock_monotonic_us();
 	int r = pool_take(j->h->pool, &w, &j->slot, err);
 
-	if (r)
-		return r;
-	r = bound(j, err);
 	if (r)
 		return r;
 	j->result->usage.queue_us = clock_monotonic_us() - from;
@@ -288,6 +288,8 @@ static int execute(struct job *j, struct redoma_error *err)
 		.source_len = j->lang->image ? j->q->source_len : 0,
 		.input = j->q->input,
 		.input_len = j->q->input_len,
+		.data_bytes = j->slot->data_bytes,
+		.file_bytes = j->slot->file_bytes,
 	};
 	int r = converse(j->h, j->slot, &e, &t, &failed);
 

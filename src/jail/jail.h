@@ -124,6 +124,12 @@ MUST_CHECK int jail_lock(const struct jail *j, const struct jail_options *o,
 			 struct jail_report *report, struct redoma_error *err);
 /* Stacks JAIL_FILTER_WORKER on a process locked with JAIL_FILTER_LOADING. */
 MUST_CHECK int jail_seal(struct redoma_error *err);
+/* Lowers, for good, what this locked process may have: private writable memory
+ * (RLIMIT_DATA) and the size of a file it writes (RLIMIT_FSIZE).  Nothing that
+ * runs in it later can take that back.  REDOMA_E_UNSUPPORTED if it already has
+ * less than is asked for. */
+MUST_CHECK int jail_bound(uint64_t data_bytes, uint64_t file_bytes,
+			  struct redoma_error *err);
 /* A detached copy of the host's /proc taken before the pivot (its ".." is
  * itself): what worker/ needs to renew its pagemap descriptor before
  * jail_lock closes it.  The zygote's children are not dumpable:

@@ -13,6 +13,7 @@
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include "jail/jail.h"
 #include "jail/kernel.h"
@@ -103,6 +104,12 @@ static const struct seccomp_row seccomp_table[] = {
 	{CALL(seccomp),
 	 L,
 	 {{0, LOW, 1, {1 /* SECCOMP_SET_MODE_FILTER */}}, {1, WHOLE, 1, {0}}}},
+
+	/* Its own memory and file sizes, before a run; without capabilities a
+	 * hard limit only ever goes down. */
+	{CALL(prlimit64),
+	 W | L,
+	 {{0, LOW, 1, {0}}, {1, LOW, 2, {RLIMIT_FSIZE, RLIMIT_DATA}}}},
 
 	/* Time and waiting. */
 	{CALL(futex),

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -78,11 +77,14 @@ static int find_zygote(struct pool *p, const struct pool_want *w,
 	return 0;
 }
 
-/* How well a parked worker fits: its module is loaded, it sits on this CPU. */
+/* How well a parked worker fits: its module is loaded, it sits on this CPU.  0:
+ * not at all, an earlier run bound it to less or left another module in it. */
 static int fitness(const struct slot *s, const struct pool_want *w, int cpu)
 {
 	int n = s->cpu < 0 || s->cpu == cpu;
 
+	if (s->data_bytes < w->data_bytes || s->file_bytes < w->file_bytes)
+		return 0;
 	if (!w->digest)
 		return n + 1;
 	if (!s->loaded)
@@ -112,7 +114,7 @@ static struct slot *pick(struct zygote *z, const struct pool_want *w)
 	return s;
 }
 
-/* All parked workers hold other modules: the oldest makes room, its zygote
+/* No parked worker fits: the oldest makes room, its zygote
  * replaces it. */
 static void evict(struct zygote *z)
 {
@@ -181,6 +183,13 @@ static void follow(struct slot *s)
 		s->cpu = cpu;
 }
 
+static void settle(struct slot *s, const struct pool_want *w)
+{
+	follow(s);
+	s->data_bytes = w->data_bytes;
+	s->file_bytes = w->file_bytes;
+}
+
 int pool_take(struct pool *p, const struct pool_want *w, struct slot **ret,
 	      struct redoma_error *err)
 {
@@ -194,39 +203,12 @@ int pool_take(struct pool *p, const struct pool_want *w, struct slot **ret,
 			return r;
 		r = take_from(z, w, ret, err);
 		if (!r)
-			follow(*ret);
+			settle(*ret, w);
 		else
 			remove_zygote(p, z);
 		/* A zygote that someone killed is replaced once. */
 	} while (r == REDOMA_E_WORKER && --tries);
 	return r;
-}
-
-static int bound(const struct slot *s, int what, uint64_t n)
-{
-	/* The hard limit stays, or the next run could not have more. */
-	struct rlimit l = {.rlim_cur = n, .rlim_max = RLIM_INFINITY};
-	struct rlimit had;
-
-	if (prlimit(s->pid, (__rlimit_resource_t)what, NULL, &had))
-		return -1;
-	l.rlim_max = had.rlim_max;
-	if (l.rlim_cur > l.rlim_max)
-		l.rlim_cur = l.rlim_max;
-	return prlimit(s->pid, (__rlimit_resource_t)what, &l, NULL);
-}
-
-int pool_bound(const struct slot *s, uint64_t data_bytes, uint64_t file_bytes,
-	       struct redoma_error *err)
-{
-	if (!bound(s, RLIMIT_DATA, data_bytes) &&
-	    !bound(s, RLIMIT_FSIZE, file_bytes))
-		return 0;
-	if (errno == ESRCH)
-		return err_set(err, REDOMA_E_WORKER, WHERE,
-			       "the parked worker is gone");
-	err_sys(err, WHERE, "bound the worker's memory and files");
-	return REDOMA_E_UNSUPPORTED;
 }
 
 void pool_give(struct pool *p, struct slot *s)

@@ -33,6 +33,8 @@ struct pool_want { /* borrowed for the call */
 	const uint8_t *digest;	/* 32 bytes, of a foreign module */
 	uint32_t may_lack;
 	bool reuse;
+	/* What the worker bounds itself to, for good, before it runs. */
+	uint64_t data_bytes, file_bytes;
 };
 
 /* A worker taken for one run. */
@@ -45,6 +47,7 @@ struct slot {
 	bool cold;	 /* it was made for this run, nobody waited parked */
 	bool loaded;	 /* holds the module of `digest` already */
 	uint32_t runs;
+	uint64_t data_bytes, file_bytes; /* its bounds; UINT64_MAX: not yet */
 	uint8_t digest[32];
 	struct spawn_ready ready;
 	struct zygote *zygote;	  /* borrowed */
@@ -55,11 +58,6 @@ MUST_CHECK int pool_new(const struct pool_options *o, struct pool **ret,
 			struct redoma_error *err);
 MUST_CHECK int pool_take(struct pool *p, const struct pool_want *w,
 			 struct slot **ret, struct redoma_error *err);
-/* Lowers, from outside, what the kernel lets the worker have in this run:
- * private writable memory (RLIMIT_DATA) and the size of a file it writes
- * (RLIMIT_FSIZE).  REDOMA_E_UNSUPPORTED: it cannot be bounded. */
-MUST_CHECK int pool_bound(const struct slot *s, uint64_t data_bytes,
-			  uint64_t file_bytes, struct redoma_error *err);
 /* Back for another run of the same tenant; retires it when it is worn. */
 void pool_give(struct pool *p, struct slot *s);
 /* The run is over and so is the worker: it exits by itself (one-shot). */

@@ -21,7 +21,7 @@
 #define FRAME_FDS_MAX 253 /* SCM_MAX_FD, unix(7) */
 #define FRAME_LAST 1u
 
-/* core -> worker: MODULE PLAN NAME INVOKE SOURCE INPUT, in this order, the
+/* core -> worker: BOUND MODULE PLAN NAME INVOKE SOURCE INPUT, in this order, the
  * last one starts the run; ANSWER.  worker -> core: the rest.
  * core <-> zygote: SPAWN, READY, BORN, DEAD. */
 enum frame_kind {
@@ -41,6 +41,7 @@ enum frame_kind {
 	FRAME_FAILED,  /* body: struct redoma_error; set-up failed */
 	FRAME_NAME,    /* body: the name of the source, for errors */
 	FRAME_INVOKE,  /* body: the export to call */
+	FRAME_BOUND,   /* body: two u64, see jail_bound */
 	FRAME_MODULE,  /* no body, one descriptor: the artefact to load */
 	FRAME_KIND_MAX
 };

@@ -48,7 +48,7 @@ static int lock(struct kit *k, int sock, struct redoma_error *err)
 		.may_lack = k->setup.may_lack,
 		.filter = k->setup.has_image ? JAIL_FILTER_WORKER
 					     : JAIL_FILTER_LOADING,
-		/* Lowered from outside for each run: pool_bound. */
+		/* Lowered before each run: jail_bound. */
 		.file_bytes = FILE_BYTES_MAX,
 		.keep = keep,
 		.n_keep = pagemap < 0 ? 1 : 2,
@@ -100,6 +100,8 @@ static int load_module(struct kit *k, int fd, struct redoma_error *err)
 	r = module_load_bytes(k->engine, p, (size_t)n, err);
 	if (!r)
 		r = module_link(k->engine, k->wasi, err);
+	if (!r)
+		r = exec_new(k->engine, deadline_stop(), &k->exec, err);
 	return r ? r : jail_seal(err);
 }
 
@@ -119,11 +121,24 @@ static int reply(struct channel *c, const struct run_result *res,
 	return r ? r : channel_flush(c, NULL, 0, err);
 }
 
+static int bound(const struct request *q, struct redoma_error *err)
+{
+	uint64_t n[2];
+
+	if (q->bounds.len != sizeof n)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the core sent no bounds");
+	memcpy(n, q->bounds.data, sizeof n);
+	return jail_bound(n[0], n[1], err);
+}
+
 static int serve_one(struct kit *k, struct channel *c, struct request *q,
 		     struct run_result *res, struct redoma_error *err)
 {
 	int r = request_read(c, q, err);
 
+	if (!r)
+		r = bound(q, err);
 	if (!r && q->module_fd >= 0)
 		r = load_module(k, q->module_fd, err);
 	if (!r)

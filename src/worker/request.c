@@ -12,6 +12,7 @@ void request_init(struct request *q)
 	q->module_fd = -1;
 	q->plan_bytes.cap = PLAN_WIRE_MAX;
 	q->source.cap = q->input.cap = REQUEST_TEXT_MAX;
+	q->bounds.cap = 16;
 	q->name.cap = q->invoke.cap = REQUEST_NAME_MAX;
 }
 
@@ -24,6 +25,7 @@ void request_clear(struct request *q)
 	buf_clear(&q->input);
 	buf_clear(&q->name);
 	buf_clear(&q->invoke);
+	buf_clear(&q->bounds);
 	if (q->module_fd >= 0)
 		close(q->module_fd);
 	q->module_fd = -1;
@@ -56,6 +58,8 @@ static struct buf *part(struct request *q, unsigned kind)
 		return &q->input;
 	case FRAME_NAME:
 		return &q->name;
+	case FRAME_BOUND:
+		return &q->bounds;
 	case FRAME_INVOKE:
 		return &q->invoke;
 	default:

@@ -17,6 +17,7 @@ struct request {
 	struct buf source, input; /* NUL-terminated by struct buf */
 	struct buf name;	  /* of the source, shown in errors */
 	struct buf invoke;	  /* export to call; empty: the command entry */
+	struct buf bounds;	  /* two u64, see jail_bound */
 	int module_fd;		  /* artefact to load; -1: none came */
 };
 

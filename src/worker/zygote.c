@@ -62,8 +62,6 @@ static int load(struct kit *k, int image, struct redoma_error *err)
 		r = wasi_new(deadline_stop(), &k->wasi, err);
 	if (!r)
 		r = deadline_install(k->engine, err);
-	if (!r)
-		r = exec_new(k->engine, deadline_stop(), &k->exec, err);
 	if (r || !k->setup.has_image)
 		return r;
 	if (image < 0)
@@ -72,9 +70,13 @@ static int load(struct kit *k, int image, struct redoma_error *err)
 	r = module_load_file(k->engine, image, err);
 	if (!r)
 		r = module_link(k->engine, k->wasi, err);
-	if (!r && !k->setup.single)
-		r = run_warm(k, err);
-	return r;
+	if (!r)
+		r = exec_new(k->engine, deadline_stop(), &k->exec, err);
+	if (r || k->setup.single)
+		return r;
+	/* For this run only: timers are not inherited. */
+	r = deadline_create(err);
+	return r ? r : run_warm(k, err);
 }
 
 static int set_up(struct channel *c, struct kit *k, struct redoma_error *err)
