@@ -123,7 +123,7 @@ static int parse(const struct option *const *tables, char **argv,
 	size_t used = 0;
 	int rc = 0;
 
-	for (char **w = argv; *w && !rc; w += used) {
+	for (char **w = argv; !rc && *w; w += used) {
 		used = 1;
 		if (!strcmp(*w, "--")) {
 			a->rest = w + 1;
