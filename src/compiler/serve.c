@@ -25,7 +25,6 @@
 #define EXIT_BROKEN 70 /* not even a report could be written */
 /* Code, its tables and the allocator's own. */
 #define BASE_MEMORY ((uint64_t)64 << 20)
-#define NEARLY(bytes) ((bytes) - (bytes) / 8)
 
 _Static_assert(COMPILE_CONTROLS >= JAIL_CONTROLS, "a report holds all controls");
 _Static_assert(COMPILE_MODULE == COMPILE_INPUT_MAX, "one limit, two floors");
@@ -121,17 +120,14 @@ static void explain(const siginfo_t *si, const struct rusage *used, bool late,
 		err_set(err, REDOMA_E_WORKER, WHERE,
 			"the compiler made a system call that its jail forbids "
 			"and was killed");
-	else if (peak > NEARLY(COMPILE_MEMORY))
-		err_set(err, REDOMA_E_INVALID, WHERE,
-			"compiling the module takes more than %llu MiB of "
-			"memory; build it smaller, or split its largest "
-			"functions",
-			(unsigned long long)COMPILE_MEMORY >> 20);
 	else
 		err_set(err, REDOMA_E_INVALID, WHERE,
-			"the compiler failed on this module (%s %d)",
+			"the compiler ran out of memory (%llu MiB) or stack on "
+			"this module (%s %d, peak %llu MiB); build it smaller, "
+			"or split its largest functions",
+			(unsigned long long)COMPILE_MEMORY >> 20,
 			si->si_code == CLD_EXITED ? "exit" : "signal",
-			si->si_status);
+			si->si_status, (unsigned long long)peak >> 20);
 }
 
 static int supervise(int pidfd, const struct jail_report *report)

@@ -1,5 +1,7 @@
 #include "engine/compile.h"
 
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "engine/inspect.h"
 #include "engine/state.h"
@@ -24,12 +26,22 @@ static wasm_engine_t *compile_engine(enum engine_profile profile)
 	return wasm_engine_new_with_config(c);
 }
 
+/* What the validator said, without who called it. */
+static const char *last_cause(const char *text)
+{
+	static const char words[] = "Invalid input WebAssembly code ";
+	const char *found = strstr(text, words);
+
+	return found ? found + strlen(words) : text;
+}
+
 static int invalid(struct redoma_error *err, wasmtime_error_t *error)
 {
-	char text[400];
-	const char *feature;
+	char room[600];
+	const char *text, *feature;
 
-	engine_error_text(error, text, sizeof(text));
+	engine_error_text(error, room, sizeof(room));
+	text = last_cause(room);
 	feature = inspect_feature(text);
 	if (feature)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
