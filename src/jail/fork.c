@@ -30,10 +30,9 @@ pid_t jail_fork(const struct jail *j, int *ret_pidfd, struct redoma_error *err)
 		pid = fork_raw(0, SIGCHLD, ret_pidfd);
 	if (pid < 0 && (errno == ENOMEM || errno == EAGAIN))
 		return err_sys(err, "jail", "clone3 of a worker");
-	if (pid < 0) {
-		(void)err_sys(err, "jail",
-			      "clone3 of a worker in a new pid namespace");
-		return REDOMA_E_UNSUPPORTED;
-	}
+	if (pid < 0)
+		return jail_refuse(JAIL_PID,
+				   "clone3 of a worker in a new pid namespace",
+				   err);
 	return pid;
 }

@@ -19,13 +19,27 @@
 /* A step that no flag can waive. */
 #define ALWAYS JAIL_CONTROLS
 
+int jail_refuse(enum jail_control c, const char *what,
+		struct redoma_error *err)
+{
+	int sys = errno;
+	size_t n;
+
+	(void)err_sys(err, "jail", "%s", what);
+	if (!err)
+		return REDOMA_E_UNSUPPORTED;
+	n = strlen(err->text);
+	snprintf(err->text + n, sizeof err->text - n, "; %s",
+		 jail_remedy(c, sys));
+	err->code = REDOMA_E_UNSUPPORTED;
+	return REDOMA_E_UNSUPPORTED;
+}
+
 /* Takes note of a failed step; 0 if the run may go on without its control. */
 static int judge(struct jail *j, int control, const char *what,
 		 struct redoma_error *err)
 {
 	int sys = errno;
-	int code;
-	size_t n;
 
 	if (!what)
 		return 0;
@@ -35,16 +49,9 @@ static int judge(struct jail *j, int control, const char *what,
 		if (j->may_lack & BIT(control))
 			return 0;
 	}
-	code = err_sys(err, "jail", "%s", what);
 	if (control == ALWAYS)
-		return code;
-	if (err) {
-		n = strlen(err->text);
-		snprintf(err->text + n, sizeof err->text - n, "; %s",
-			 jail_remedy((enum jail_control)control, sys));
-		err->code = REDOMA_E_UNSUPPORTED;
-	}
-	return REDOMA_E_UNSUPPORTED;
+		return err_sys(err, "jail", "%s", what);
+	return jail_refuse((enum jail_control)control, what, err);
 }
 
 static void fill_report(const struct jail *j, uint32_t done,

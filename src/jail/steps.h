@@ -27,6 +27,10 @@ struct jail {
 MUST_CHECK int jail_build(struct jail *j, const struct jail_options *o,
 			  struct jail_report *report, struct redoma_error *err);
 void jail_close(struct jail *j);
+/* REDOMA_E_UNSUPPORTED: the step of that control failed, errno says why; with
+ * the remedy. */
+int jail_refuse(enum jail_control c, const char *what,
+		struct redoma_error *err);
 
 /* idmap.c: the zygote's user.  keep_caps: hold on to the capabilities, for a
  * host without user namespaces. */
