@@ -21,7 +21,8 @@ def symbols(path, *flags):
 
 
 header = (root / "include/redoma.h").read_text()
-header = re.sub(r"/\*.*?\*/|^#.*(?:\\\n.*)*$", "", header, flags=re.S | re.M)
+header = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
+header = re.sub(r"^#.*$", "", header, flags=re.M)
 declared = set(re.findall(r"REDOMA_API[^;]*?\b(redoma_\w+)\s*\(", header))
 defined = symbols(build / "libredoma.a", "-g", "--defined-only")
 for name in sorted(defined - declared):

@@ -1,0 +1,44 @@
+#!/bin/sh
+# What make install puts down works from there, wherever that is.
+# test-seconds: 120
+set -u
+cd "$REDOMA_ROOT" || exit 1
+meson install -C "$REDOMA_BUILD" --no-rebuild --quiet --destdir "$TMPDIR/d" ||
+	exit 1
+top=$(dirname "$(dirname "$(find "$TMPDIR/d" -name redoma -type f -perm -1)")")
+n=0
+check() {
+	n=$((n + 1))
+	name=$1
+	shift
+	if "$@"; then echo "ok $n - $name"; else echo "not ok $n - $name"; fi
+}
+runs() { [ "$("$top/bin/redoma" eval js '6*7')" = 42 ]; }
+compiles() {
+	cat >"$TMPDIR/t.c" <<-'C'
+	#include <redoma.h>
+	#include <stdio.h>
+	int main(void)
+	{
+		struct redoma_error err = {0};
+		struct redoma_policy *p;
+		int rc = redoma_policy_parse("redoma: 1", 9, NULL, &p, &err);
+
+		if (rc)
+			fprintf(stderr, "%s\n", err.text);
+		else
+			redoma_policy_free(p);
+		return rc != 0;
+	}
+	C
+	cc -std=c99 -Wall -Werror -I"$top/include" -o "$TMPDIR/t" "$TMPDIR/t.c" \
+		"$top/lib/libredoma.a" -lpthread && "$TMPDIR/t"
+}
+for f in bin/redoma lib/libredoma.a include/redoma.h lib/redoma/redoma-worker \
+	lib/redoma/redoma-compile lib/redoma/images/js.cwasm \
+	lib/redoma/images/js.fuel.cwasm; do
+	check "$f is there" [ -f "$top/$f" ]
+done
+check "the installed redoma finds its worker" runs
+check "a C99 program builds with the installed library" compiles
+echo "1..$n"
