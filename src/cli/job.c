@@ -65,8 +65,11 @@ static int go(const struct grants *g, const struct redoma_request *q,
 	      struct redoma_result **ret, struct redoma_error *err)
 {
 	CLEANUP(redoma_cleanup) struct redoma *r = NULL;
-	int rc = redoma_open(g->policy, NULL, &r, err);
+	struct redoma_options o = REDOMA_OPTIONS_INIT;
+	int rc;
 
+	o.single = 1;
+	rc = redoma_open(g->policy, &o, &r, err);
 	if (rc)
 		return rc;
 	running = r;
