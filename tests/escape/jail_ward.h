@@ -78,6 +78,7 @@ struct attack {
 	struct row rows[8]; /* the first one: NONE, and WORKED */
 	size_t n;
 	int keep; /* scene.leak is kept: 1 */
+	uint64_t memory_bytes;
 };
 
 struct outcome {
@@ -149,7 +150,9 @@ static _Noreturn void be_child(struct jail *j, const struct attack *a,
 			       uint32_t controls, struct scene *s, int out)
 {
 	int keep[2] = {out, s->leak};
-	struct jail_options o = {.keep = keep, .n_keep = 1, .file_bytes = 4096};
+	struct jail_options o = {.keep = keep, .n_keep = 1,
+				 .file_bytes = 4096,
+				 .memory_bytes = a->memory_bytes};
 	struct redoma_error err = {0};
 	struct jail_report report;
 	const char *what;
