@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "engine/state.h"
+#include "engine/types.h"
 
 #define WHERE "engine"
 #define VALUES_MAX 64		  /* parameters or results of one call */
@@ -62,28 +63,28 @@ static bool parse_float(const char *s, double *ret)
 	return !*end;
 }
 
-static int parse_arg(const char *s, size_t n, wasm_valkind_t kind,
+static int parse_arg(const char *s, size_t n, char type,
 		     wasmtime_val_raw_t *v, struct redoma_error *err)
 {
 	int64_t i;
 	double d;
 
-	switch (kind) {
-	case WASM_I32:
+	switch (type) {
+	case 'i':
 		if (!parse_integer(s, 32, &i))
 			return bad_arg(s, n, "a 32-bit integer", err);
 		v->i32 = (int32_t)(uint32_t)i;
 		return 0;
-	case WASM_I64:
+	case 'I':
 		if (!parse_integer(s, 64, &i))
 			return bad_arg(s, n, "a 64-bit integer", err);
 		v->i64 = i;
 		return 0;
-	case WASM_F32:
-	case WASM_F64:
+	case 'f':
+	case 'F':
 		if (!parse_float(s, &d))
 			return bad_arg(s, n, "a number", err);
-		if (kind == WASM_F32)
+		if (type == 'f')
 			v->f32 = (float)d;
 		else
 			v->f64 = d;
@@ -129,15 +130,15 @@ static int put_float(struct buf *b, double d, bool single)
 	return put_digits(b, d, single);
 }
 
-static int put_value(struct buf *b, wasm_valkind_t kind,
+static int put_value(struct buf *b, char type,
 		     const wasmtime_val_raw_t *v)
 {
-	switch (kind) {
-	case WASM_I32:
+	switch (type) {
+	case 'i':
 		return put_integer(b, v->i32);
-	case WASM_I64:
+	case 'I':
 		return put_integer(b, v->i64);
-	case WASM_F32:
+	case 'f':
 		return put_float(b, (double)v->f32, true);
 	default:
 		return put_float(b, v->f64, false);
@@ -154,7 +155,7 @@ static int put_values(struct buf *b, const wasm_valtype_vec_t *types,
 		if (i)
 			rc = buf_addf(b, ",");
 		if (!rc)
-			rc = put_value(b, wasm_valtype_kind(types->data[i]),
+			rc = put_value(b, types_letter(types->data[i]),
 				       &v[i]);
 	}
 	if (!rc && many)
@@ -170,12 +171,11 @@ static int check_types(const wasm_valtype_vec_t *v, const char *name,
 			       "\"%.40s\" has %zu parameters or results; at "
 			       "most %d can be passed",
 			       name, v->size, VALUES_MAX);
-	for (size_t i = 0; i < v->size; i++)
-		if (wasm_valtype_kind(v->data[i]) > WASM_F64)
-			return err_set(err, REDOMA_E_INVALID, WHERE,
-				       "\"%.40s\" takes or returns vectors or "
-				       "references; only numbers can be passed",
-				       name);
+	if (!types_are_numbers(v))
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "\"%.40s\" takes or returns vectors or "
+			       "references; only numbers can be passed",
+			       name);
 	return 0;
 }
 
@@ -196,7 +196,7 @@ static int read_args(const wasm_functype_t *t, const char *name,
 			     "\"%.40s\" takes %zu arguments, %zu were given",
 			     name, params->size, n);
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = parse_arg(argv[i], i, wasm_valtype_kind(params->data[i]),
+		rc = parse_arg(argv[i], i, types_letter(params->data[i]),
 			       &values[i], err);
 	return rc;
 }

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "engine/state.h"
+#include "engine/types.h"
 #include "wasi/wasi.h"
 
 #define WHERE "engine"
@@ -274,19 +275,6 @@ int module_link(struct engine *e, struct wasi *w, struct redoma_error *err)
 	return 0;
 }
 
-static bool is_number(const wasm_valtype_t *t)
-{
-	return wasm_valtype_kind(t) <= WASM_F64;
-}
-
-static bool all_numbers(const wasm_valtype_vec_t *v)
-{
-	for (size_t k = 0; k < v->size; k++)
-		if (!is_number(v->data[k]))
-			return false;
-	return true;
-}
-
 static int no_entry(const wasm_exporttype_vec_t *exports, const char *invoke,
 		    struct redoma_error *err)
 {
@@ -319,7 +307,7 @@ static int check_func(const wasm_functype_t *f, const char *name, size_t n_args,
 	const wasm_valtype_vec_t *params = wasm_functype_params(f);
 	const wasm_valtype_vec_t *results = wasm_functype_results(f);
 
-	if (!all_numbers(params) || !all_numbers(results))
+	if (!types_are_numbers(params) || !types_are_numbers(results))
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "\"%.40s\" takes or returns vectors or "
 			       "references; only numbers can be passed",
@@ -348,19 +336,6 @@ int module_entry(const struct engine *e, const char *invoke, size_t n_args,
 			       "_start has parameters or results, so it is no "
 			       "command; call it with --invoke _start");
 	return 0;
-}
-
-static bool types_are(const wasm_valtype_vec_t *v, const char *types)
-{
-	static const char names[] = "iIfF"; /* by wasm_valkind_t */
-
-	if (v->size != strlen(types))
-		return false;
-	for (size_t k = 0; k < v->size; k++)
-		if (!is_number(v->data[k]) ||
-		    names[wasm_valtype_kind(v->data[k])] != types[k])
-			return false;
-	return true;
 }
 
 bool module_has(const struct engine *e, const char *name, const char *params,

@@ -118,6 +118,38 @@ static void verify_finds_what_is_different(void **state)
 	jar_close(&j);
 }
 
+/* Exported globals and tables of every type are read without harm. */
+static void odd_exports_are_compared(void **state)
+{
+	struct reset *r = NULL;
+	struct wasm m = {0};
+	struct jar j;
+	uint64_t wrong = 1;
+
+	(void)state;
+	wasm_memory(&m, 1, -1);
+	wasm_table(&m, 3, 9);
+	wasm_export(&m, "memory", 2, 0);
+	wasm_export(&m, "table", 1, 0);
+	wasm_put(&m.body[6], "\x7b\1\xfd\x0c" "0123456789abcdef\x0b", 21);
+	wasm_put(&m.body[6], "\x70\1\xd0\x70\x0b", 5);
+	wasm_put(&m.body[6], "\x6f\1\xd0\x6f\x0b", 5);
+	wasm_put(&m.body[6], "\x69\1\xd0\x69\x0b", 5);
+	m.count[6] = 4;
+	for (uint32_t i = 0; i < 4; i++) {
+		char name[] = {(char)('a' + i), 0};
+
+		wasm_export(&m, name, 3, i);
+	}
+	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_begin(&j, LIMIT, 0);
+	must(&j, reset_remember(j.x, &r, &j.err));
+	must(&j, reset_verify(j.x, r, &wrong, &j.err));
+	assert_int_equal(wrong, 0);
+	reset_free(r);
+	jar_close(&j);
+}
+
 static int renew(int old)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -192,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(poisoned_memory_is_clean_again),
 		cmocka_unit_test(verify_finds_what_is_different),
+		cmocka_unit_test(odd_exports_are_compared),
 		cmocka_unit_test(a_raw_child_must_renew_the_pagemap),
 	};
 

@@ -5,8 +5,8 @@
  *	wasm_export(&m, "add", 0, f);
  *	struct buf b = {0};
  *	wasm_finish(&m, &b);
- * Types: i I f F v r x = i32 i64 f32 f64 v128 funcref externref.  Imports come
- * before functions.  Code needs no final `end`. */
+ * Types: i I f F v r x e = i32 i64 f32 f64 v128 funcref externref exnref.
+ * Imports come before functions.  Code needs no final `end`. */
 #ifndef TESTS_WASM_BUILD_H
 #define TESTS_WASM_BUILD_H
 
@@ -70,9 +70,9 @@ static inline void wasm_name_bytes(struct buf *b, const char *s)
 
 static inline unsigned wasm_code(char c)
 {
-	static const char names[] = "iIfFvrx";
+	static const char names[] = "iIfFvrxe";
 	static const uint8_t codes[] = {0x7f, 0x7e, 0x7d, 0x7c,
-					0x7b, 0x70, 0x6f};
+					0x7b, 0x70, 0x6f, 0x69};
 	const char *p = strchr(names, c);
 
 	if (!p || !c)
