@@ -59,17 +59,29 @@ struct policy {
  * capabilities no-new-privs landlock rlimits seccomp cgroup. */
 extern const char *const policy_control_names[];
 
+/* Empty text is the default policy; any other must say "redoma: 1".  A host
+ * name that ends in "/" is a directory.  Without "as" the name inside is the
+ * host's: as it is when absolute, else "/" and the name without leading
+ * "../".  The name inside is unique among read grants and among write grants,
+ * and is not a file for one grant and a directory for another; grants may
+ * otherwise overlap (one file of a granted directory under its own terms).
+ * Errors are REDOMA_E_INVALID with line and column. */
 MUST_CHECK int policy_parse(const char *text, size_t len, const char *base_dir,
 			    struct policy **ret, struct redoma_error *err);
 /* A new policy: p with one option of the command line added; see
- * redoma_policy_with. */
+ * redoma_policy_with.  A relative host name starts from base_dir (NULL: "."),
+ * which must be absolute unless it is the policy's own, or that is ".". */
 MUST_CHECK int policy_with(const struct policy *p, const char *key,
 			   const char *value, const char *base_dir,
 			   struct policy **ret, struct redoma_error *err);
 MUST_CHECK int policy_copy(const struct policy *p, struct policy **ret,
 			   struct redoma_error *err);
 /* 0 if everything in `inner` is within `outer`; REDOMA_E_DENIED naming the
- * first thing that is wider. */
+ * first thing that is wider.  Names are compared as words, no link is looked
+ * at: a grant is within one of the same host and inner name, or within a
+ * directory above both if it follows no link and no ".." is in the way; what
+ * several inner grants take of one outer grant is added up.  Clock and random:
+ * real is wider than fixed (which must be the same), fixed than none. */
 MUST_CHECK int policy_contains(const struct policy *outer,
 			       const struct policy *inner,
 			       struct redoma_error *err);

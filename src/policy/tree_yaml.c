@@ -34,6 +34,8 @@ static int refuse_syntax(const yaml_parser_t *p, struct redoma_error *err)
 		 !strcmp(p->context, "while scanning a quoted scalar"))
 		what = "the text in quotes is not closed here, or holds an "
 		       "escape that YAML has not";
+	else if (!strcmp(what, "could not find expected ':'"))
+		what = "a line that is neither \"key: value\" nor \"- entry\"";
 	else if (!strcmp(what, "mapping values are not allowed in this "
 			       "context"))
 		what = "a second \": \" in one line; put the value in quotes, "
