@@ -16,6 +16,7 @@ struct redoma {
 	char worker[PATH_ROOM];
 	char cache[PATH_ROOM]; /* "": compiled modules are not kept */
 	char key[PATH_ROOM];   /* file of the cache's key; "" likewise */
+	bool verify;
 	/* For redoma_cancel: the worker of the run in progress, or -1. */
 	_Atomic int running;
 	_Atomic int cancelled;

@@ -124,6 +124,7 @@ static int make_pool(struct redoma *h, const struct redoma_options *o,
 	if (o->warm > 64 || o->runs_per_worker > UINT32_MAX)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "warm is at most 64 workers a CPU");
+	h->verify = po.verify;
 	return pool_new(&po, &h->pool, err);
 }
 

@@ -147,7 +147,8 @@ static void put_limit(struct json_writer *w, const struct redoma_result *r)
 	json_write_key(w, "limit");
 	json_write_begin(w, '{');
 	put_text(w, "name", r->limit_name);
-	put_text(w, "value", r->limit_value);
+	if (r->limit_value[0])
+		put_text(w, "value", r->limit_value);
 	if (r->limit_used[0])
 		put_text(w, "used", r->limit_used);
 	put_text(w, "hint", r->limit_hint);
@@ -217,6 +218,8 @@ static void put_usage(struct json_writer *w, const struct result_usage *u)
 	put_u64(w, "cpu_us", u->cpu_us);
 	put_u64(w, "queue_us", u->queue_us);
 	put_u64(w, "reset_us", u->reset_us);
+	if (u->has_verify)
+		put_u64(w, "reset_wrong", u->reset_wrong);
 	if (u->has_fuel)
 		put_u64(w, "fuel", u->fuel);
 	put_u64(w, "memory_bytes", u->memory_bytes);

@@ -27,7 +27,8 @@ struct result_file {
 struct result_usage {
 	uint64_t wall_us, cpu_us, queue_us, reset_us, fuel;
 	uint64_t memory_bytes, read_bytes, written_bytes;
-	bool cold, has_fuel;
+	uint64_t reset_wrong; /* verify mode: bytes the reset left wrong */
+	bool cold, has_fuel, has_verify;
 };
 
 struct redoma_result {

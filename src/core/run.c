@@ -156,6 +156,7 @@ static int take(struct job *j, struct redoma_error *err)
 		return r;
 	j->result->usage.queue_us = clock_monotonic_us() - from;
 	j->result->usage.cold = j->slot->cold;
+	j->result->usage.has_verify = j->h->verify;
 	j->result->walls = j->slot->ready;
 	return 0;
 }

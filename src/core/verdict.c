@@ -66,7 +66,7 @@ static void limit_numbers(struct redoma_result *res, const struct limits *l)
 			 units_print_size(l->output_bytes, room));
 		return;
 	default:
-		snprintf(value, size, "fixed");
+		return;
 	}
 }
 
@@ -171,6 +171,7 @@ static int from_outcome(struct redoma_result *res, const struct outcome *o,
 	res->pure = !o->used_clock && !o->used_random && !o->used_unpinned;
 	res->usage.cpu_us = o->cpu_us;
 	res->usage.reset_us = o->reset_us;
+	res->usage.reset_wrong = o->resets_wrong;
 	res->usage.fuel = o->fuel;
 	res->usage.has_fuel = l->fuel != 0;
 	res->usage.memory_bytes = o->memory_bytes;

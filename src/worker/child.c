@@ -76,6 +76,8 @@ static int prepare(struct kit *k, int sock, int cpu, struct redoma_error *err)
 		r = lock(k, sock, err);
 	if (!r && k->setup.has_image && !k->setup.single)
 		r = run_warm(k, err);
+	if (!r && k->setup.has_image && k->setup.verify)
+		r = run_remember(k, err);
 	return r;
 }
 
@@ -165,7 +167,7 @@ static void tell(struct channel *c, const struct redoma_error *e)
 
 void child_main(struct kit *k, int sock, int cpu)
 {
-	uint64_t since = clock_monotonic_us(), reset_us = 0;
+	uint64_t since = clock_monotonic_us(), reset_us = 0, wrong = 0;
 	struct channel *c = malloc(sizeof *c);
 	struct request *q = malloc(sizeof *q);
 	struct run_result *res = calloc(1, sizeof *res);
@@ -181,12 +183,13 @@ void child_main(struct kit *k, int sock, int cpu)
 		r = park(k, c, since, &err);
 	while (!r) {
 		res->outcome.reset_us = reset_us;
+		res->outcome.resets_wrong = wrong;
 		r = serve_one(k, c, q, res, &err);
 		if (r)
 			break;
 		if (!k->setup.reuse)
 			_exit(0);
-		reset_us = run_reset(k);
+		r = run_reset(k, &reset_us, &wrong, &err);
 		request_clear(q);
 	}
 	tell(c, &err);

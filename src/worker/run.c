@@ -107,13 +107,16 @@ int run_once(struct kit *k, struct channel *c, struct request *q,
 	     struct run_result *ret, struct redoma_error *err)
 {
 	bool image = k->setup.has_image;
-	uint64_t cpu = clock_process_us(), reset_us = ret->outcome.reset_us;
+	uint64_t reset_us = ret->outcome.reset_us;
+	uint64_t wrong = ret->outcome.resets_wrong;
+	uint64_t cpu = clock_process_us();
 	struct said said = {0};
 	struct host host;
 	int r;
 
 	memset(&ret->outcome, 0, sizeof ret->outcome);
 	ret->outcome.reset_us = reset_us;
+	ret->outcome.resets_wrong = wrong;
 	ret->value = (struct outcome_text){0};
 	if (entry_is_wrong(k, q, ret))
 		return 0;
@@ -144,49 +147,90 @@ int run_once(struct kit *k, struct channel *c, struct request *q,
 	return 0;
 }
 
-uint64_t run_reset(struct kit *k)
+int run_reset(struct kit *k, uint64_t *ret_us, uint64_t *ret_wrong,
+	      struct redoma_error *err)
 {
 	uint64_t from = clock_monotonic_us();
+	int r = 0;
 
+	*ret_wrong = 0;
+	if (k->reset)
+		r = reset_verify(k->exec, k->reset, ret_wrong, err);
 	exec_reset(k->exec);
-	return clock_monotonic_us() - from;
+	*ret_us = clock_monotonic_us() - from;
+	return r;
+}
+
+/* A trusted run of our own: nothing granted, nothing outside. */
+struct trial {
+	struct plan plan;
+	struct wasi_host host;
+	struct request request;
+	struct exec_outcome out;
+	char *names[2];
+};
+
+static int trial_begin(struct kit *k, struct trial *t, const char *source,
+		       struct redoma_error *err)
+{
+	int r;
+
+	*t = (struct trial){.plan = {.limits = {.wall_us = 10000000,
+						.cpu_us = 10000000,
+						.memory_bytes =
+							(uint64_t)256 << 20,
+						.output_bytes = 4096,
+						.files = 4},
+				     .clock = SOURCE_NONE,
+				     .random = SOURCE_NONE},
+			    .names = {(char *)"warm", NULL}};
+	t->plan.argv = t->names;
+	t->plan.env = t->names + 1;
+	t->request.plan = t->plan;
+	t->request.source =
+		(struct buf){.data = (char *)source, .len = strlen(source)};
+	r = wasi_begin(k->wasi, &t->plan, &t->host, NULL, 0, err);
+	return r ? r : begin(k, &t->request, &t->out, err);
+}
+
+static void trial_end(struct kit *k)
+{
+	struct wasi_report report;
+
+	deadline_disarm();
+	wasi_end(k->wasi, &report);
+	exec_reset(k->exec);
+}
+
+static int does_not_run(struct redoma_error *err)
+{
+	return err_set(err, REDOMA_E_WORKER, WHERE,
+		       "the language image does not run: build it anew");
 }
 
 int run_warm(struct kit *k, struct redoma_error *err)
 {
-	static const char source[] = "1+1";
-	struct plan plan = {.limits = {.wall_us = 10000000,
-				       .cpu_us = 10000000,
-				       .memory_bytes = (uint64_t)256 << 20,
-				       .output_bytes = 4096,
-				       .files = 4},
-			    .clock = SOURCE_NONE,
-			    .random = SOURCE_NONE};
-	char *none[] = {"warm", NULL};
-	struct request q;
-	struct exec_outcome out;
-	struct image_result res;
-	struct wasi_report report;
-	struct wasi_host host = {0};
-	int r;
+	struct image_result res = {0};
+	struct trial t;
+	int r = trial_begin(k, &t, "1+1", err);
 
-	request_init(&q);
-	plan.argv = none;
-	plan.env = none + 1;
-	q.plan = plan;
-	q.source = (struct buf){.data = (char *)source,
-				.len = sizeof source - 1};
-	r = wasi_begin(k->wasi, &plan, &host, NULL, 0, err);
+	if (!r && t.out.end == EXEC_DONE)
+		r = run_image(k, &t.request, &t.out, &res, err);
+	trial_end(k);
+	if (!r && (t.out.end != EXEC_DONE || res.kind != IMAGE_OK))
+		return does_not_run(err);
+	return r;
+}
+
+int run_remember(struct kit *k, struct redoma_error *err)
+{
+	struct trial t;
+	int r = trial_begin(k, &t, "", err);
+
+	if (!r && t.out.end != EXEC_DONE)
+		r = does_not_run(err);
 	if (!r)
-		r = begin(k, &q, &out, err);
-	if (!r && out.end == EXEC_DONE)
-		r = run_image(k, &q, &out, &res, err);
-	deadline_disarm();
-	wasi_end(k->wasi, &report);
-	exec_reset(k->exec);
-	if (!r && (out.end != EXEC_DONE || res.kind != IMAGE_OK))
-		return err_set(err, REDOMA_E_WORKER, WHERE,
-			       "the language image does not run: build it "
-			       "anew");
+		r = reset_remember(k->exec, &k->reset, err);
+	trial_end(k);
 	return r;
 }

@@ -22,8 +22,12 @@ struct run_result {
  * an outcome; an error means that this worker is of no further use. */
 MUST_CHECK int run_once(struct kit *k, struct channel *c, struct request *q,
 			struct run_result *ret, struct redoma_error *err);
-/* Puts the instance back to the image; returns the microseconds it took. */
-uint64_t run_reset(struct kit *k);
+/* Puts the instance back to the image; returns the microseconds it took.  In
+ * verify mode *ret_wrong counts bytes that are not the image's afterwards. */
+MUST_CHECK int run_reset(struct kit *k, uint64_t *ret_us, uint64_t *ret_wrong,
+			 struct redoma_error *err);
+/* Verify mode: keeps a copy of a fresh instance. */
+MUST_CHECK int run_remember(struct kit *k, struct redoma_error *err);
 /* A first, trusted run, so that what every run touches is in place. */
 MUST_CHECK int run_warm(struct kit *k, struct redoma_error *err);
 

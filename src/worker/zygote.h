@@ -5,6 +5,7 @@
 #define WORKER_ZYGOTE_H
 
 #include "engine/exec.h"
+#include "engine/reset.h"
 #include "jail/jail.h"
 #include "wasi/wasi.h"
 #include "wire/frame.h"
@@ -20,6 +21,7 @@ struct kit {
 	struct exec *exec;
 	struct jail *jail;
 	struct jail_report report;
+	struct reset *reset; /* verify mode: what a fresh instance is like */
 	bool prepared; /* image_prepare was called */
 	char *title; /* argv[0], to show what a process is in ps */
 };
