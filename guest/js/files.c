@@ -511,10 +511,10 @@ static int slurp(JSContext *ctx, __wasi_fd_t fd, uint8_t **ret, size_t *ret_n)
 	return 0;
 }
 
-static void free_bytes(JSRuntime *rt, void *opaque, void *p)
+static void *resize_bytes(JSRuntime *rt, void *opaque, void *p, size_t n)
 {
 	(void)opaque;
-	js_free_rt(rt, p);
+	return js_realloc_rt(rt, p, n);
 }
 
 /* slurp(fd, as_text): a string, or an ArrayBuffer. */
@@ -534,7 +534,7 @@ static JSValue js_slurp(ARGS)
 	if (e)
 		return e < 0 ? JS_EXCEPTION : result(ctx, e, 0);
 	if (!text)
-		return JS_NewArrayBuffer(ctx, b, n, n, free_bytes, NULL,
+		return JS_NewArrayBuffer(ctx, b, n, 0, resize_bytes, NULL,
 					 false);
 	v = files_text(ctx, b, n);
 	js_free(ctx, b);

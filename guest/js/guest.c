@@ -35,6 +35,7 @@ static int fill_native(JSContext *ctx)
 		text_add,
 		files_add,
 		lines_add,
+		module_add,
 	};
 
 	guest.native = JS_NewObject(ctx);

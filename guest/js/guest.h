@@ -113,6 +113,10 @@ bool loop_ending(void); /* interrupted or exiting */
  * parse. */
 JSValue source_start(JSContext *ctx, const char *source, size_t len,
 		     const char *name, bool *ret_syntax);
+/* The function whose body the text is (async and without parameters if params
+ * is NULL), an exception, or null if the text leaves the body. */
+JSValue source_body(JSContext *ctx, const char *source, size_t len,
+		    const char *name, const char *params);
 /* After the promise is settled: its value (of a module: the default export,
  * called if it is a function). */
 JSValue source_value(JSContext *ctx, JSValueConst settled);

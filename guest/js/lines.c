@@ -189,13 +189,55 @@ static JSValue js_next(ARGS)
 	return s ? next_line(ctx, s) : JS_EXCEPTION;
 }
 
+static JSValue step_value(JSContext *ctx, struct lines *s,
+			  JSValueConst finish)
+{
+	JSValue line = next_line(ctx, s), r, error;
+
+	if (JS_IsException(line))
+		return line;
+	if (JS_IsString(line))
+		return quick_iteration(ctx, line, false);
+	r = JS_Call(ctx, finish, JS_UNDEFINED, 0, NULL);
+	if (JS_IsException(r))
+		return r;
+	JS_FreeValue(ctx, r);
+	if (JS_IsUndefined(line))
+		return quick_iteration(ctx, JS_UNDEFINED, true);
+	r = JS_GetPropertyStr(ctx, guest.hooks, "readError");
+	error = JS_Call(ctx, r, JS_UNDEFINED, 1, (JSValueConst *)&line);
+	JS_FreeValue(ctx, r);
+	return JS_Throw(ctx, error);
+}
+
+/* linesStep(reader, finish): the settled promise of an iterator's step;
+ * finish is called at the end. */
+static JSValue js_step(ARGS)
+{
+	struct lines *s = get(ctx, argv[0]);
+	JSValue v, promise;
+	bool failed;
+
+	(void)this_val;
+	(void)argc;
+	v = s ? step_value(ctx, s, argv[1]) : JS_EXCEPTION;
+	failed = JS_IsException(v);
+	if (failed && loop_ending())
+		return v;
+	v = failed ? JS_GetException(ctx) : v;
+	promise = JS_NewSettledPromise(ctx, failed, v);
+	JS_FreeValue(ctx, v);
+	return promise;
+}
+
 int lines_add(JSContext *ctx, JSValueConst native)
 {
 	static const JSCFunctionListEntry list[] = {
 		JS_CFUNC_DEF("linesOpen", 1, js_open),
 		JS_CFUNC_DEF("linesNext", 1, js_next),
+		JS_CFUNC_DEF("linesStep", 2, js_step),
 		JS_CFUNC_DEF("linesClose", 1, js_close),
 	};
 
-	return JS_SetPropertyFunctionList(ctx, native, list, 3);
+	return JS_SetPropertyFunctionList(ctx, native, list, 4);
 }

@@ -24,13 +24,79 @@ static char console_js[] = {
 	, 0
 };
 
+static char base_js[] = {
+#embed "prelude/base.js"
+	, 0
+};
+static char events_js[] = {
+#embed "prelude/events.js"
+	, 0
+};
+static char timers_js[] = {
+#embed "prelude/timers.js"
+	, 0
+};
+static char text_js[] = {
+#embed "prelude/text.js"
+	, 0
+};
+static char buffer_js[] = {
+#embed "prelude/buffer.js"
+	, 0
+};
+static char path_js[] = {
+#embed "prelude/path.js"
+	, 0
+};
+static char util_js[] = {
+#embed "prelude/util.js"
+	, 0
+};
+static char process_js[] = {
+#embed "prelude/process.js"
+	, 0
+};
+static char fs_error_js[] = {
+#embed "prelude/fs_error.js"
+	, 0
+};
+static char fs_js[] = {
+#embed "prelude/fs.js"
+	, 0
+};
+static char fs_async_js[] = {
+#embed "prelude/fs_async.js"
+	, 0
+};
+static char readline_js[] = {
+#embed "prelude/readline.js"
+	, 0
+};
+static char modules_js[] = {
+#embed "prelude/modules.js"
+	, 0
+};
+
 static const struct {
 	const char *name;
-	char *text;
+	char *text; /* zeroed after use */
 	size_t size;
 } files[] = {
+	{ "node:base", base_js, sizeof(base_js) },
 	{ "node:util/inspect", inspect_js, sizeof(inspect_js) },
 	{ "node:console", console_js, sizeof(console_js) },
+	{ "node:events", events_js, sizeof(events_js) },
+	{ "node:timers", timers_js, sizeof(timers_js) },
+	{ "node:text", text_js, sizeof(text_js) },
+	{ "node:buffer", buffer_js, sizeof(buffer_js) },
+	{ "node:path", path_js, sizeof(path_js) },
+	{ "node:util", util_js, sizeof(util_js) },
+	{ "node:process", process_js, sizeof(process_js) },
+	{ "node:fs_error", fs_error_js, sizeof(fs_error_js) },
+	{ "node:fs", fs_js, sizeof(fs_js) },
+	{ "node:fs_async", fs_async_js, sizeof(fs_async_js) },
+	{ "node:readline", readline_js, sizeof(readline_js) },
+	{ "node:modules", modules_js, sizeof(modules_js) },
 };
 
 /* Without its source text. */

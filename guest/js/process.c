@@ -3,6 +3,12 @@
 #include "guest.h"
 #include "quick.h"
 
+#define TEXT(x) #x
+#define DOTTED(a, b, c) TEXT(a) "." TEXT(b) "." TEXT(c)
+#define VERSION(a, b, c) DOTTED(a, b, c)
+#define ENGINE \
+	VERSION(QJS_VERSION_MAJOR, QJS_VERSION_MINOR, QJS_VERSION_PATCH)
+
 static JSValue js_exit(JSContext *ctx, JSValueConst this_val, int argc,
 		       JSValueConst *argv)
 {
@@ -96,6 +102,22 @@ static JSValue js_memory(JSContext *ctx, JSValueConst this_val, int argc,
 	return JS_NewInt64(ctx, (int64_t)__builtin_wasm_memory_size(0) << 16);
 }
 
+static JSValue run_microtask(JSContext *ctx, int argc, JSValueConst *argv)
+{
+	(void)argc;
+	return JS_Call(ctx, argv[0], JS_UNDEFINED, 0, NULL);
+}
+
+static JSValue js_microtask(JSContext *ctx, JSValueConst this_val, int argc,
+			    JSValueConst *argv)
+{
+	(void)this_val;
+	(void)argc;
+	if (JS_EnqueueJob(ctx, run_microtask, 1, argv) < 0)
+		return JS_EXCEPTION;
+	return JS_UNDEFINED;
+}
+
 int process_add(JSContext *ctx, JSValueConst native)
 {
 	static const JSCFunctionListEntry list[] = {
@@ -105,7 +127,9 @@ int process_add(JSContext *ctx, JSValueConst native)
 		JS_CFUNC_DEF("env", 0, js_env),
 		JS_CFUNC_DEF("scriptName", 0, js_name),
 		JS_CFUNC_DEF("memory", 0, js_memory),
+		JS_CFUNC_DEF("microtask", 1, js_microtask),
+		JS_PROP_STRING_DEF("engine", ENGINE, 0),
 	};
 
-	return JS_SetPropertyFunctionList(ctx, native, list, 6);
+	return JS_SetPropertyFunctionList(ctx, native, list, 8);
 }

@@ -660,6 +660,11 @@ JSValue quick_latin1(JSContext *ctx, const uint8_t *p, size_t len)
 	return js_new_string8_len(ctx, (const char *)p, (int)len);
 }
 
+JSValue quick_iteration(JSContext *ctx, JSValue value, bool done)
+{
+	return js_create_iterator_result(ctx, value, done);
+}
+
 bool quick_is_index(JSContext *ctx, JSAtom a)
 {
 	uint32_t index;

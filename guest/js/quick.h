@@ -108,6 +108,8 @@ void quick_chars_done(JSContext *ctx, struct quick_chars *c);
 /* A Latin-1 string. */
 JSValue quick_latin1(JSContext *ctx, const uint8_t *p, size_t len);
 
+/* {value, done}; takes value. */
+JSValue quick_iteration(JSContext *ctx, JSValue value, bool done);
 bool quick_is_index(JSContext *ctx, JSAtom a);
 
 /* Bytes of a typed array, DataView or ArrayBuffer; NULL if detached or of

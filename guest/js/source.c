@@ -5,12 +5,11 @@
  * body only if that one function spans it all: text that closes the wrapper
  * and goes on is a syntax error.  Only when both failed is it tried as a
  * module; of two complaints the one further into the text is reported. */
+#include <stdio.h>
 #include <string.h>
 #include "guest.h"
 #include "quick.h"
 
-static const char body_head[] = "(async function(){\n";
-static const char body_tail[] = "\n})";
 
 static bool is_stray_return(JSContext *ctx, JSValueConst e)
 {
@@ -25,30 +24,41 @@ static bool is_stray_return(JSContext *ctx, JSValueConst e)
 	return yes;
 }
 
-/* The function's value, an exception, or null if the text leaves the body. */
-static JSValue compile_body(JSContext *ctx, const char *source, size_t len,
-			    const char *name)
+static JSValue wrap(JSContext *ctx, const char *head, const char *source,
+		    size_t len, const char *name)
 {
-	size_t head = sizeof(body_head) - 1, tail = sizeof(body_tail) - 1;
-	char *text = js_malloc(ctx, head + len + tail + 1);
+	static const char tail[] = "\n})";
+	size_t k = strlen(head), n = k + len + sizeof(tail) - 1;
+	char *text = js_malloc(ctx, n + 1);
 	JSValue fn;
 
 	if (!text)
 		return JS_EXCEPTION;
-	memcpy(text, body_head, head);
-	memcpy(text + head, source, len);
-	memcpy(text + head + len, body_tail, tail + 1);
+	memcpy(text, head, k);
+	memcpy(text + k, source, len);
+	memcpy(text + k + len, tail, sizeof(tail));
 	/* The head is line 0, so the caller's first line is line 1. */
-	fn = quick_compile(ctx, text, head + len + tail, name, 0,
-			   JS_EVAL_TYPE_GLOBAL);
+	fn = quick_compile(ctx, text, n, name, 0, JS_EVAL_TYPE_GLOBAL);
 	js_free(ctx, text);
 	if (JS_IsException(fn))
 		return fn;
-	if (!quick_sole_function(fn, head + len + tail - 2)) {
+	/* All but the outer parentheses must be one function. */
+	if (!quick_sole_function(fn, n - 2)) {
 		JS_FreeValue(ctx, fn);
 		return JS_NULL;
 	}
 	return JS_EvalFunction(ctx, fn);
+}
+
+JSValue source_body(JSContext *ctx, const char *source, size_t len,
+		    const char *name, const char *params)
+{
+	char head[256];
+
+	if (!params)
+		return wrap(ctx, "(async function(){\n", source, len, name);
+	snprintf(head, sizeof(head), "(function(%s){\n", params);
+	return wrap(ctx, head, source, len, name);
 }
 
 static JSValue start_body(JSContext *ctx, JSValue fn)
@@ -117,7 +127,7 @@ JSValue source_start(JSContext *ctx, const char *source, size_t len,
 		return start_module(ctx, source, len, name, first, ret_syntax);
 	}
 	guest.shape = GUEST_BODY;
-	fn = compile_body(ctx, source, len, name);
+	fn = source_body(ctx, source, len, name, NULL);
 	if (JS_IsNull(fn))
 		return JS_Throw(ctx, first);
 	JS_FreeValue(ctx, first);
