@@ -18,10 +18,11 @@ static uint32_t read_at(struct wasi *w, int fd, struct guest_span to,
 {
 	ssize_t n;
 
-	if (offset > OFFSET_MAX) {
-		*ret = 0;
+	*ret = 0;
+	if (offset >= OFFSET_MAX)
 		return W_SUCCESS;
-	}
+	if (to.n > OFFSET_MAX - offset)
+		to.n = (size_t)(OFFSET_MAX - offset);
 	for (;;) {
 		n = pread(fd, to.p, to.n, (off_t)offset);
 		if (n >= 0)

@@ -116,7 +116,8 @@ static uint32_t open_core(struct wasi *w, const struct opening *o,
 				    &opened);
 	if (bad)
 		return path_failed(w, &o->spot, bad);
-	if (opened.st.type == FILETYPE_DIRECTORY) {
+	if (opened.st.type == FILETYPE_DIRECTORY &&
+	    w->plan->grants[grant].kind == GRANT_READ_DIR) {
 		give_back(w, &opened);
 		return add_dir(w, o, &opened.st, ret);
 	}

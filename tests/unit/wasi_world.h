@@ -71,10 +71,12 @@ static inline int world_beneath(const struct world *t, uint32_t grant,
 				const char *path, uint64_t flags)
 {
 	struct open_how how = {
-		.flags = flags | O_CLOEXEC | O_NONBLOCK,
+		.flags = flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
 	};
 
+	if (t->plan.grants[grant].kind == GRANT_READ_FILE)
+		return dup(t->plan.grants[grant].fd);
 	return (int)syscall(SYS_openat2, t->host_fds[grant],
 			    *path ? path : ".", &how, sizeof(how));
 }
@@ -388,7 +390,8 @@ static inline uint32_t put_name(struct world *t, uint32_t at, const char *name)
 
 /* What open(2) would ask for. */
 #define RD (RIGHT_FD_READ | RIGHT_FD_SEEK | RIGHT_FD_TELL | RIGHT_FD_READDIR | \
-	    RIGHT_PATH_OPEN | RIGHT_FD_FILESTAT_GET | RIGHT_POLL_FD_READWRITE)
+	    RIGHT_PATH_OPEN | RIGHT_FD_FILESTAT_GET | RIGHT_FD_ADVISE |        \
+	    RIGHT_POLL_FD_READWRITE)
 #define WR RIGHTS_WRITE
 
 static inline uint32_t open_at(struct world *t, uint32_t dir, const char *name,
