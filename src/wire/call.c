@@ -7,7 +7,8 @@
 
 enum { HAS_FD = 1 };
 
-/* Which fields an operation may set: all others must be zero. */
+/* Which fields an operation may set, all others must be zero; a path belongs
+ * to its grant. */
 enum { USES_FLAGS = 1, USES_GRANT = 2, USES_COUNT = 4, USES_HANDLE = 8,
        USES_OFFSET = 16 };
 
@@ -20,21 +21,27 @@ static const uint8_t uses[CALL_OP_MAX] = {
 	[CALL_CLOSE] = USES_HANDLE,
 };
 
+/* The fields that are not zero, as a set of USES_*. */
+static unsigned fields_set(const struct call *c)
+{
+	unsigned set = 0;
+
+	set |= c->flags ? USES_FLAGS : 0;
+	set |= c->grant ? USES_GRANT : 0;
+	set |= c->path.len ? USES_GRANT : 0;
+	set |= c->count ? USES_COUNT : 0;
+	set |= c->handle ? USES_HANDLE : 0;
+	set |= c->offset ? USES_OFFSET : 0;
+	return set;
+}
+
 static const char *call_fault(const struct call *c)
 {
-	unsigned u;
-
 	if (c->op < CALL_OPEN || c->op >= CALL_OP_MAX)
 		return "no such operation";
-	u = uses[c->op];
 	if (c->flags & ~(unsigned)CALL_FLAGS)
 		return "no such flag";
-	if ((c->flags && !(u & USES_FLAGS)) ||
-	    (c->grant && !(u & USES_GRANT)) ||
-	    (c->count && !(u & USES_COUNT)) ||
-	    (c->handle && !(u & USES_HANDLE)) ||
-	    (c->offset && !(u & USES_OFFSET)) ||
-	    (c->path.len && !(u & USES_GRANT)))
+	if (fields_set(c) & ~(unsigned)uses[c->op])
 		return "a field that the operation does not have";
 	if (c->path.len > CALL_PATH_MAX)
 		return "a path over its cap";

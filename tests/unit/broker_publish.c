@@ -437,6 +437,31 @@ static void target_gone(void **state)
 	}
 }
 
+static void put_proc(const char *name, const char *text)
+{
+	CLEANUP_FD int fd = open(name, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || fd_write_all(fd, text, strlen(text)))
+		skip();
+}
+
+/* A mount namespace of our own, as anybody; ends with the process. */
+static void own_mounts(void)
+{
+	unsigned uid = geteuid(), gid = getegid();
+	char map[40];
+
+	if (!unshare(CLONE_NEWNS))
+		return;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
+		skip();
+	put_proc("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof map, "0 %u 1", uid);
+	put_proc("/proc/self/uid_map", map);
+	snprintf(map, sizeof map, "0 %u 1", gid);
+	put_proc("/proc/self/gid_map", map);
+}
+
 /* A file system of 64 KiB, in a mount namespace of our own. */
 static void disk_full(void **state)
 {
@@ -445,8 +470,7 @@ static void disk_full(void **state)
 	char path[100];
 	int i;
 
-	if (unshare(CLONE_NEWNS))
-		skip();
+	own_mounts();
 	write_dir(p, WRITE_REPLACE)->max_bytes = 1 << 20;
 	snprintf(path, sizeof path, "%s/d", p->path);
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
