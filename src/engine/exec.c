@@ -117,23 +117,6 @@ static void finish(struct exec *x, struct exec_outcome *out, wasm_trap_t *trap,
 	}
 }
 
-int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
-	     struct exec **ret, struct redoma_error *err)
-{
-	struct exec *x;
-
-	if (!e->pre)
-		return err_set(err, REDOMA_E_BUSY, WHERE,
-			       "the module is not linked yet");
-	x = calloc(1, sizeof(*x));
-	if (!x)
-		return err_nomem(err, WHERE);
-	x->e = e;
-	x->stop = stop;
-	*ret = x;
-	return 0;
-}
-
 void exec_free(struct exec *x)
 {
 	if (!x)
@@ -264,6 +247,38 @@ static int begin(struct exec *x, uint64_t epochs, struct exec_outcome *out,
 	return 0;
 }
 
+/* A deadline that has passed ends a start function at its entry. */
+static void warm(struct exec *x)
+{
+	struct exec_outcome out;
+
+	x->limits = (struct exec_limits){
+		.memory_bytes = ENGINE_MEMORY_MAX,
+		.fuel = engine_profile_row(x->e->profile)->fuel ? 1 : 0,
+	};
+	(void)!begin(x, 0, &out, NULL);
+	exec_reset(x);
+}
+
+int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
+	     struct exec **ret, struct redoma_error *err)
+{
+	struct exec *x;
+
+	if (!e->pre)
+		return err_set(err, REDOMA_E_BUSY, WHERE,
+			       "the module is not linked yet");
+	x = calloc(1, sizeof(*x));
+	if (!x)
+		return err_nomem(err, WHERE);
+	x->e = e;
+	if (engine_profile_row(e->profile)->epoch)
+		warm(x);
+	x->stop = stop;
+	*ret = x;
+	return 0;
+}
+
 int exec_begin(struct exec *x, const struct exec_limits *l,
 	       struct exec_outcome *out, struct redoma_error *err)
 {
@@ -275,23 +290,6 @@ int exec_begin(struct exec *x, const struct exec_limits *l,
 	rc = begin(x, 1, out, err);
 	if (rc)
 		exec_reset(x);
-	return rc;
-}
-
-int exec_warm(struct exec *x, const struct exec_limits *l,
-	      struct redoma_error *err)
-{
-	struct exec_outcome out;
-	int rc = check_limits(x, l, err);
-
-	if (!rc && !engine_profile_row(x->e->profile)->epoch)
-		rc = err_set(err, REDOMA_E_INVALID, WHERE,
-			     "only modules with epoch checks can be warmed");
-	if (rc)
-		return rc;
-	x->limits = *l;
-	rc = begin(x, 0, &out, err);
-	exec_reset(x);
 	return rc;
 }
 

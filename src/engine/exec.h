@@ -46,7 +46,12 @@ struct exec;
 
 /* `stop` (may be NULL) is borrowed: a flag that the deadline's signal handler
  * sets before it calls engine_interrupt, so that a deadline which passes
- * between two steps is not lost. */
+ * between two steps is not lost.
+ *
+ * In an epoch profile the module is instantiated once and reset: no guest code
+ * runs (a start function traps at its entry), but what comes after needs
+ * neither memfd_create nor file mappings any more.  So call it while the jail
+ * still allows them. */
 MUST_CHECK int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
 			struct exec **ret, struct redoma_error *err);
 void exec_free(struct exec *x); /* resets first; NULL is fine */
@@ -57,12 +62,6 @@ void exec_free(struct exec *x); /* resets first; NULL is fine */
  * REDOMA_E_BUSY: there is an instance already (exec_reset was forgotten). */
 MUST_CHECK int exec_begin(struct exec *x, const struct exec_limits *l,
 			  struct exec_outcome *out, struct redoma_error *err);
-/* Begins with a deadline that has passed and resets: no guest code runs (a
- * start function traps at its entry), but memory images are made and pages
- * touched.  For epoch profiles: call it while the jail still allows
- * memfd_create and file mappings; later exec_begin needs neither. */
-MUST_CHECK int exec_warm(struct exec *x, const struct exec_limits *l,
-			 struct redoma_error *err);
 /* Runs _start (check module_entry before). */
 MUST_CHECK int exec_start(struct exec *x, struct exec_outcome *out,
 			  struct redoma_error *err);
