@@ -29,7 +29,8 @@ int err_set(struct redoma_error *err, enum redoma_code code, const char *where,
 int err_sys(struct redoma_error *err, const char *where, const char *fmt, ...)
 {
 	int sys = errno;
-	enum redoma_code code = sys == ENOMEM ? REDOMA_E_NOMEM : REDOMA_E_SYSTEM;
+	enum redoma_code code =
+		sys == ENOMEM ? REDOMA_E_NOMEM : REDOMA_E_SYSTEM;
 	va_list ap;
 	size_t n;
 

@@ -206,11 +206,12 @@ int json_parse(const char *text, size_t len, struct json_doc **ret,
 
 	if (!len)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
-			       "the text is empty; write a value, such as null");
+			       "the text is empty; write a value, for "
+			       "example null");
 	if (len > JSON_TEXT_MAX)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
-			       "the text has %zu bytes; at most 256 MiB are read",
-			       len);
+			       "the text has %zu bytes; at most 256 MiB are "
+			       "read", len);
 	e = check_depth(text, len, err);
 	if (e)
 		return e;

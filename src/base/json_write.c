@@ -41,25 +41,31 @@ static int put_escape(struct buf *b, unsigned code)
 	}
 }
 
-/* The code of a character that is escaped, or 0; NUL is told apart by the
- * caller. */
-static unsigned escaped(const char *p, size_t len)
+/* The code of the character of len bytes at p. */
+static unsigned decode(const char *p, size_t len)
 {
-	const unsigned char *u = (const unsigned char *)p;
+	static const unsigned char head[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	unsigned code = (unsigned char)p[0] & head[len];
 
-	if (len == 1)
-		return u[0] < 0x20 || u[0] == '"' || u[0] == '\\' ||
-		       u[0] == 0x7f ? u[0] : 0;
-	if (len == 2 && u[0] == 0xc2 && u[1] < 0xa0)
-		return u[1];
-	if (len == 3 && u[0] == 0xe2 && u[1] == 0x80 &&
-	    (u[2] == 0xa8 || u[2] == 0xa9))
-		return 0x2000u + (u[2] & 0x3f);
-	if (len == 3 && !memcmp(p, "\xef\xbb\xbf", 3))
-		return 0xfeff;
-	if (len == 3 && u[0] == 0xef && u[1] == 0xbf && u[2] >= 0xbe)
-		return 0xffc0u + (u[2] & 0x3f);
-	return 0;
+	for (size_t i = 1; i < len; i++)
+		code = code << 6 | ((unsigned char)p[i] & 0x3f);
+	return code;
+}
+
+static bool is_escaped(unsigned code)
+{
+	static const struct {
+		unsigned first, last;
+	} ranges[] = {
+		{0, 0x1f}, {'"', '"'}, {'\\', '\\'}, {0x7f, 0x9f},
+		{0x2028, 0x2029}, {0xfeff, 0xfeff}, {0xfffe, 0xffff},
+	};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	}
+	return false;
 }
 
 static bool is_ordinary(unsigned char c)
@@ -67,13 +73,25 @@ static bool is_ordinary(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+/* One character, or one broken part, at p; *ret is its length. */
+static int put_one(struct buf *b, const char *p, size_t len, size_t *ret)
+{
+	size_t n = str_utf8(p, len);
+
+	*ret = n ? n : broken(p, len);
+	if (!n)
+		return buf_add(b, "\xef\xbf\xbd", 3);
+	if (is_escaped(decode(p, n)))
+		return put_escape(b, decode(p, n));
+	return buf_add(b, p, n);
+}
+
 static int put_bytes(struct buf *b, const char *p, size_t len)
 {
-	size_t i = 0;
+	size_t i = 0, n;
 
 	while (i < len) {
-		size_t run = i, n;
-		unsigned code;
+		size_t run = i;
 
 		while (run < len && is_ordinary((unsigned char)p[run]))
 			run++;
@@ -82,18 +100,8 @@ static int put_bytes(struct buf *b, const char *p, size_t len)
 		i = run;
 		if (i == len)
 			break;
-		n = str_utf8(p + i, len - i);
-		code = n ? escaped(p + i, n) : 0;
-		if (!n) {
-			n = broken(p + i, len - i);
-			if (buf_add(b, "\xef\xbf\xbd", 3))
-				return -1;
-		} else if (code || !p[i]) {
-			if (put_escape(b, code))
-				return -1;
-		} else if (buf_add(b, p + i, n)) {
+		if (put_one(b, p + i, len - i, &n))
 			return -1;
-		}
 		i += n;
 	}
 	return 0;

@@ -50,7 +50,8 @@ bool str_split_last(struct str s, char c, struct str *ret_a,
 		    struct str *ret_b);
 
 /* The length, 1 to 4, of the UTF-8 sequence that n bytes at p begin with, or
- * 0: malformed, overlong, a surrogate, beyond U+10FFFF (RFC 3629), or n is 0. */
+ * 0: malformed, overlong, a surrogate, beyond U+10FFFF (RFC 3629), or n is
+ * 0. */
 size_t str_utf8(const char *p, size_t n);
 /* True if s is UTF-8 without control characters (C0, DEL, C1) and without
  * U+2028 and U+2029: what may stand in a name or on one line. */

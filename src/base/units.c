@@ -46,32 +46,46 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* What stands where a number should begin. */
+static const char *flaw_of_start(struct str s, const struct words *w)
+{
+	if (s.len && s.p[0] == '-')
+		return "the number is negative; limits are positive";
+	if (!s.len || !is_digit(s.p[0]))
+		return w->shape;
+	if (s.len > 1 && s.p[0] == '0' && (is_digit(s.p[1]) || s.p[1] == '_'))
+		return "a number does not begin with 0; leave the 0 out";
+	return NULL;
+}
+
+static bool add_digit(uint64_t *n, char c)
+{
+	unsigned digit = (unsigned)(c - '0');
+
+	if (*n > UINT64_MAX / 10 || *n * 10 > UINT64_MAX - digit)
+		return false;
+	*n = *n * 10 + digit;
+	return true;
+}
+
 /* Reads digits off the front; *s is what follows them. */
 static const char *read_digits(struct str *s, const struct words *w,
 			       uint64_t *ret)
 {
-	size_t i = 0;
+	const char *bad = flaw_of_start(*s, w);
 	uint64_t n = 0;
+	size_t i = 0;
 
-	if (s->len && s->p[0] == '-')
-		return "the number is negative; limits are positive";
-	if (!s->len || !is_digit(s->p[0]))
-		return w->shape;
-	if (s->p[0] == '0' && s->len > 1 &&
-	    (is_digit(s->p[1]) || s->p[1] == '_'))
-		return "a number does not begin with 0; leave the 0 out";
+	if (bad)
+		return bad;
 	for (; i < s->len && (is_digit(s->p[i]) || s->p[i] == '_'); i++) {
-		unsigned digit = (unsigned)(s->p[i] - '0');
-
-		if (s->p[i] == '_') {
-			if (i + 1 == s->len || !is_digit(s->p[i + 1]))
-				return "an underscore stands between two "
-				       "digits, as in 5_000_000";
-			continue;
+		if (s->p[i] != '_') {
+			if (!add_digit(&n, s->p[i]))
+				return "the number is too large for 64 bits";
+		} else if (i + 1 == s->len || !is_digit(s->p[i + 1])) {
+			return "an underscore stands between two digits, as in "
+			       "5_000_000";
 		}
-		if (n > UINT64_MAX / 10 || n * 10 > UINT64_MAX - digit)
-			return "the number is too large for 64 bits";
-		n = n * 10 + digit;
 	}
 	*s = str_after(*s, i);
 	if (s->len && s->p[0] == '.')

@@ -151,17 +151,33 @@ static bool exceeds(uint64_t taken, uint64_t more, uint64_t limit)
 	       (more > limit || taken > limit - more);
 }
 
+static const char *wider_write_key(const struct grant *o, const struct grant *i,
+				   const struct taken *taken)
+{
+	if (exceeds(taken->files, grant_is_dir(i) ? i->max_files : 1,
+		    o->max_files))
+		return "max_files";
+	if (o->mode != i->mode && o->mode != WRITE_REPLACE)
+		return "mode";
+	return NULL;
+}
+
+static bool digest_fits(const struct grant *o, const struct grant *i)
+{
+	return !o->has_sha256 ||
+	       (i->has_sha256 &&
+		!memcmp(o->sha256, i->sha256, sizeof o->sha256));
+}
+
 /* NULL, or the key that is wider. */
 static const char *wider_key(const struct pair *t, const struct taken *taken,
 			     bool same)
 {
 	const struct grant *o = t->o, *i = t->i;
-	uint64_t files = grant_is_dir(i) ? i->max_files : 1;
 
 	if (i->follow && !(same && o->follow))
 		return "follow";
-	if (o->has_sha256 && (!i->has_sha256 ||
-			      memcmp(o->sha256, i->sha256, sizeof o->sha256)))
+	if (!digest_fits(o, i))
 		return "sha256";
 	if (i->first < o->first || i->last > o->last)
 		return "bytes";
@@ -169,12 +185,7 @@ static const char *wider_key(const struct pair *t, const struct taken *taken,
 		return "max_bytes";
 	if (exceeds(taken->opens, i->opens, o->opens))
 		return "opens";
-	if (grant_is_write(i) && exceeds(taken->files, files, o->max_files))
-		return "max_files";
-	if (grant_is_write(i) && o->mode != i->mode &&
-	    o->mode != WRITE_REPLACE)
-		return "mode";
-	return NULL;
+	return grant_is_write(i) ? wider_write_key(o, i, taken) : NULL;
 }
 
 static void sum(uint64_t *total, uint64_t n)

@@ -185,7 +185,15 @@ static int refuse_name(const struct draft *d, const char *what, struct str name,
 			   flaw);
 }
 
-static int settle_names(struct draft *d, struct redoma_error *err)
+static void settle_kind(struct draft *d, bool dir)
+{
+	if (d->write)
+		d->g.kind = dir ? GRANT_WRITE_DIR : GRANT_WRITE_FILE;
+	else
+		d->g.kind = dir ? GRANT_READ_DIR : GRANT_READ_FILE;
+}
+
+static int settle_host(struct draft *d, struct redoma_error *err)
 {
 	const char *flaw;
 	bool dir;
@@ -198,19 +206,24 @@ static int settle_names(struct draft *d, struct redoma_error *err)
 	if (flaw)
 		return refuse_name(d, "host", d->host, flaw, err);
 	dir = str_ends(d->host, STR("/"));
-	if (!dir && d->as.len && str_ends(d->as, STR("/")))
-		return refuse_name(d, "host", d->host, "a file, but \"as\" ends "
-				   "in /; end host in / too for a directory",
-				   err);
-	d->g.kind = d->write ? (dir ? GRANT_WRITE_DIR : GRANT_WRITE_FILE)
-			     : (dir ? GRANT_READ_DIR : GRANT_READ_FILE);
-	flaw = d->as.p ? guest_name(d->as, &d->g.guest)
-		       : guest_name_of_host(d->host, &d->g.guest);
+	if (!dir && str_ends(d->as, STR("/")))
+		return refuse_name(d, "host", d->host, "a file, but \"as\" "
+				   "ends in /; end host in / too for a "
+				   "directory", err);
+	settle_kind(d, dir);
+	return 0;
+}
+
+static int settle_guest(struct draft *d, struct redoma_error *err)
+{
+	const char *flaw = d->as.p ? guest_name(d->as, &d->g.guest)
+				   : guest_name_of_host(d->host, &d->g.guest);
+
 	if (flaw)
 		return refuse_name(d, "as", d->as, flaw, err);
 	if (!d->g.guest)
 		return err_nomem(err, WHERE);
-	if (!dir && str_equal(str_of(d->g.guest), STR("/")))
+	if (!grant_is_dir(&d->g) && str_equal(str_of(d->g.guest), STR("/")))
 		return refuse_name(d, d->as.p ? "as" : "host",
 				   d->as.p ? d->as : d->host, "a file needs a "
 				   "name inside; write for example as: "
@@ -332,8 +345,10 @@ static int settle(struct policy *p, struct draft *d, const char *dir,
 		  struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf host = {0};
-	int e = settle_names(d, err);
+	int e = settle_host(d, err);
 
+	if (!e)
+		e = settle_guest(d, err);
 	if (!e)
 		e = d->write ? settle_write(d, err) : settle_read(d, err);
 	if (!e)

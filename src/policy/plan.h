@@ -44,14 +44,14 @@ struct plan_grant {
 	enum grant_kind kind;
 	enum write_mode mode; /* write grants */
 	bool via_core;	      /* opened and read through core frames only */
-	bool pinned;	      /* sha256 was given: reading it keeps a run pure */
+	bool pinned;	      /* sha256 was given: reading keeps a run pure */
 	char *guest;	      /* owned; absolute, normalised, "/data/q3.csv" */
 	int fd;		      /* plain read file: open O_RDONLY; write file: the
 				 stage, O_RDWR; else -1.  Owned by the run. */
 	uint64_t max_bytes;   /* read: total the guest may read, UINT64_MAX if
 				 unset; write: size of all files together */
 	uint64_t max_files;   /* write directories */
-	uint64_t first, last; /* inclusive byte range; last UINT64_MAX if unset */
+	uint64_t first, last; /* inclusive range; last UINT64_MAX if unset */
 	uint64_t opens;	      /* how often it may be opened; UINT64_MAX */
 };
 

@@ -151,7 +151,8 @@ int policy_print(const struct policy *p, struct buf *out)
 	    buf_addf(out, "on_denied: %s\nwalls: ",
 		     p->end_on_denied ? "end" : "error") ||
 	    walls_print(p, out) ||
-	    buf_addf(out, "\nreuse: %s\n", p->reuse_tenant ? "tenant" : "never"))
+	    buf_addf(out, "\nreuse: %s\n",
+		     p->reuse_tenant ? "tenant" : "never"))
 		return -1;
 	return 0;
 }

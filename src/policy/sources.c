@@ -84,28 +84,50 @@ static bool take_fraction(struct str s, int64_t *ret_ns)
 	return true;
 }
 
+struct moment {
+	int year, month, day, hour, minute, second;
+	int64_t ns;
+};
+
+static bool take_moment(struct str s, struct moment *ret)
+{
+	return take(&s, 4, "-", &ret->year) && take(&s, 2, "-", &ret->month) &&
+	       take(&s, 2, "T", &ret->day) && take(&s, 2, ":", &ret->hour) &&
+	       take(&s, 2, ":", &ret->minute) &&
+	       take(&s, 2, "", &ret->second) && take_fraction(s, &ret->ns);
+}
+
+static bool is_between(int n, int least, int most)
+{
+	return n >= least && n <= most;
+}
+
+static bool exists(const struct moment *m)
+{
+	return is_between(m->month, 1, 12) &&
+	       is_between(m->day, 1, days_in(m->year, m->month)) &&
+	       is_between(m->hour, 0, 23) && is_between(m->minute, 0, 59) &&
+	       is_between(m->second, 0, 59);
+}
+
 static const char *parse_time(struct str s, int64_t *ret_ns)
 {
-	int year, month, day, hour, minute, second;
-	int64_t ns, sec;
+	struct moment m;
+	int64_t sec;
 
-	if (!take(&s, 4, "-", &year) || !take(&s, 2, "-", &month) ||
-	    !take(&s, 2, "T", &day) || !take(&s, 2, ":", &hour) ||
-	    !take(&s, 2, ":", &minute) || !take(&s, 2, "", &second) ||
-	    !take_fraction(s, &ns))
+	if (!take_moment(s, &m))
 		return "not a time; " CLOCK_SHAPE;
-	if (month < 1 || month > 12 || day < 1 || day > days_in(year, month) ||
-	    hour > 23 || minute > 59 || second > 59)
+	if (!exists(&m))
 		return "no such date or time of day; " CLOCK_SHAPE;
-	if (year < 1970)
+	if (m.year < 1970)
 		return "before 1970; write a time from 1970-01-01T00:00:00Z "
 		       "on";
-	sec = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 +
-	      second;
+	sec = days_of(m.year, m.month, m.day) * 86400 + m.hour * 3600 +
+	      m.minute * 60 + m.second;
 	if (sec > LAST_SECOND)
 		return "too far in the future; write a time before the year "
 		       "2262";
-	*ret_ns = sec * NS_PER_SEC + ns;
+	*ret_ns = sec * NS_PER_SEC + m.ns;
 	return NULL;
 }
 
