@@ -75,12 +75,12 @@ static const struct seccomp_row seccomp_table[] = {
 	{CALL(close), W | L | C, {{0}}},
 	{CALL(fcntl), W | C, {{1, LOW, 2, {F_GETFD, F_GETFL}}}},
 	{CALL(fcntl), L, {{1, LOW, 3, {F_GETFD, F_GETFL, F_ADD_SEALS}}}},
-	{CALL(sendmsg), W | L | C, {{0}}},
-	{CALL(recvmsg), W | L | C, {{0}}},
-	{CALL(sendto), W | L | C, {{4, WHOLE, 1, {0}}}}, /* send() only */
-	{CALL(recvfrom), W | L | C, {{0}}},
-	{CALL(poll), W | L | C, {{0}}},
-	{CALL(ppoll), W | L | C, {{0}}},
+	{CALL(sendmsg), W | L, {{0}}},
+	{CALL(recvmsg), W | L, {{0}}},
+	{CALL(sendto), W | L, {{4, WHOLE, 1, {0}}}}, /* send() only */
+	{CALL(recvfrom), W | L, {{0}}},
+	{CALL(poll), W | L, {{0}}},
+	{CALL(ppoll), W | L, {{0}}},
 	{CALL(ioctl), W | L, {{1, LOW, 1, {KERNEL_PAGEMAP_SCAN}}}},
 
 	/* Memory: never executable, never shared, never a file's. */
