@@ -133,6 +133,12 @@ static uint32_t fetch(struct wasi *w, struct handle *h, uint64_t at)
 	if (w->host->list)
 		e = w->host->list(w->host->data, (uint32_t)grant, path, at,
 				  &h->list, &next);
+	/* A directory of the tree need not be one of the core's too. */
+	if (!h->rest && (e == ENOENT || e == ENOTDIR)) {
+		e = 0;
+		next = 0;
+		buf_clear(&h->list);
+	}
 	if (e)
 		return path_failed(w, &s, e);
 	if (next && next <= at)
@@ -224,7 +230,7 @@ uint32_t call_fd_readdir(struct wasi *w, const struct guest *g,
 	if (path_reader(w, h->node, h->rest ? h->rest : "", path) >= 0)
 		e = put_core(&f, w, h,
 			     cookie & COOKIE_CORE ? cookie & ~COOKIE_CORE : 0);
-	if (e && !f.used)
+	if (e)
 		return e;
 	guest_put_u32(g, ret, (uint32_t)f.used);
 	return W_SUCCESS;

@@ -161,9 +161,12 @@ uint32_t call_path_rename(struct wasi *w, const struct guest *g,
 	struct path_arg new = {arg_u32(a, 3), arg_u32(a, 4), arg_u32(a, 5),
 			       RIGHT_PATH_RENAME_TARGET, "rename"};
 	struct spot from, to;
-	uint32_t e = path_from(w, g, &old, &from);
+	struct str checked; /* both names, before anything is asked or noted */
+	uint32_t e = path_get(g, new.ptr, new.len, &checked);
 	int32_t grant;
 
+	if (!e)
+		e = path_from(w, g, &old, &from);
 	if (!e)
 		e = path_from(w, g, &new, &to);
 	if (!e)
@@ -201,12 +204,14 @@ uint32_t call_path_link(struct wasi *w, const struct guest *g,
 			       RIGHT_PATH_LINK_SOURCE, "link"};
 	struct path_arg new = {arg_u32(a, 4), arg_u32(a, 5), arg_u32(a, 6),
 			       RIGHT_PATH_LINK_TARGET, "link"};
+	struct str checked;
 	struct spot s;
-	uint32_t e;
+	uint32_t e = path_get(g, new.ptr, new.len, &checked);
 
-	if (arg_u32(a, 1) & ~(uint32_t)LOOKUP_FOLLOW)
-		return W_INVAL;
-	e = path_from(w, g, &old, &s);
+	if (!e && arg_u32(a, 1) & ~(uint32_t)LOOKUP_FOLLOW)
+		e = W_INVAL;
+	if (!e)
+		e = path_from(w, g, &old, &s);
 	return e ? e : refuse_link(w, g, &new);
 }
 
