@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #define ROOM_FIRST 16u
+#define READS_MAX 65536u /* whatever limits.files is */
 
 static struct handle *free_slot(struct sealed *s)
 {
@@ -32,7 +33,8 @@ int handle_new(struct sealed *s, uint32_t grant, int fd, bool stage,
 
 	if (stage && s->open_stages >= SEAL_FILES_MAX)
 		return EDQUOT;
-	if (!stage && s->open_reads >= s->plan.limits.files)
+	if (!stage && (s->open_reads >= s->plan.limits.files ||
+		       s->open_reads >= READS_MAX))
 		return EMFILE;
 	h = free_slot(s);
 	if (!h)

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/fd.h"
@@ -32,6 +34,13 @@ const char *resolve_kind(mode_t mode)
 	default:
 		return "no file";
 	}
+}
+
+bool resolve_is_proc(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
 }
 
 static int open_path(const struct resolve *r, const char *path, int flags)
@@ -195,7 +204,8 @@ int resolve_file(const struct resolve *r, int *ret_fd, struct stat *ret_st,
 
 int resolve_dir(const struct resolve *r, int *ret_fd, struct redoma_error *err)
 {
-	int fd, e = check_length(r, err);
+	CLEANUP_FD int fd = -1;
+	int e = check_length(r, err);
 
 	if (e)
 		return e;
@@ -207,7 +217,13 @@ int resolve_dir(const struct resolve *r, int *ret_fd, struct redoma_error *err)
 			       r->label, SHOW(str_of(r->host)));
 	if (fd < 0)
 		return fail(r, r->host, err);
-	*ret_fd = fd;
+	if (resolve_is_proc(fd))
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "%s %s: directories of /proc show this program "
+			       "itself and are never granted; name single "
+			       "files",
+			       r->label, SHOW(str_of(r->host)));
+	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
 

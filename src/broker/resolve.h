@@ -37,6 +37,9 @@ MUST_CHECK int resolve_dir(const struct resolve *r, int *ret_fd,
 /* The directory that holds r->host, and its last component in name. */
 MUST_CHECK int resolve_parent(const struct resolve *r, int *ret_fd,
 			      char name[256], struct redoma_error *err);
+/* True if fd lies in a proc file system: its files show this program itself
+ * (/proc/self/mem, environ), whoever asked. */
+bool resolve_is_proc(int fd);
 /* "a directory", "a FIFO", ...: what stands where a file was promised. */
 const char *resolve_kind(mode_t mode);
 

@@ -11,6 +11,7 @@
 #include "broker/handle.h"
 #include "broker/list.h"
 #include "broker/path.h"
+#include "broker/resolve.h"
 #include "broker/sealed.h"
 #include "broker/stage.h"
 #include "wire/call.h"
@@ -202,7 +203,7 @@ static int open_below(struct ask *a)
 		return ELOOP;
 	if (a->call->flags & CALL_DIRECTORY)
 		return ENOTDIR;
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(st.st_mode) || resolve_is_proc(seen))
 		return deny(a, "open", EACCES);
 	e = open_beneath(a, "open",
 			 O_RDONLY | O_NONBLOCK | O_NOCTTY | nofollow, &fd);
@@ -210,7 +211,7 @@ static int open_below(struct ask *a)
 		return e;
 	if (fstat(fd, &st))
 		return errno;
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(st.st_mode) || resolve_is_proc(fd))
 		return deny(a, "open", EACCES);
 	set_stat(a, &st);
 	e = count_open(a);

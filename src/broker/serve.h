@@ -3,9 +3,9 @@
  * The caller is a worker that may be hostile: each call is parsed as outside
  * bytes and checked against the sealed plan.  Below a granted directory names
  * are resolved by the kernel, beneath the descriptor held since sealing:
- * links and ".." that stay inside work, what leaves is EXDEV; FIFOs, sockets
- * and devices are seen but not opened (EACCES).  Nothing is ever opened for
- * writing that was there before. */
+ * links and ".." that stay inside work, what leaves is EXDEV; FIFOs, sockets,
+ * devices and what lies in /proc are seen but not opened (EACCES).  Nothing
+ * that was there before is ever opened for writing. */
 #ifndef BROKER_SERVE_H
 #define BROKER_SERVE_H
 

@@ -102,6 +102,9 @@ static void refused_kinds(void **state)
 	seal_fails(p, "leave out the slash");
 	g->host = "none/";
 	seal_fails(p, "no such file");
+	g->host = "/proc/";
+	seal_fails(p, "directories of /proc show this program itself");
+	g->host = "none/";
 	p->policy.base_dir = "/nonexistent";
 	seal_fails(p, "where relative names start from");
 	assert_int_equal(count_fds(), before);

@@ -187,6 +187,26 @@ static void special_files(void **state)
 			 CALL_TYPE_CHARACTER);
 }
 
+/* /proc below a granted directory is that of the core. */
+static void proc_below(void **state)
+{
+	struct place *p = *state;
+	char mem[40], environ[48];
+	const struct seal_denial *d;
+
+	snprintf(mem, sizeof mem, "proc/%d/mem", getpid());
+	snprintf(environ, sizeof environ, "proc/%d/environ", getpid());
+	grant(p, GRANT_READ_DIR, "/", "/h");
+	seal_ok(p);
+	assert_int_equal(open_error(p, "proc/self/environ", 0), EACCES);
+	assert_int_equal(open_error(p, environ, 0), EACCES);
+	assert_int_equal(open_error(p, mem, 0), EACCES);
+	assert_int_equal(open_error(p, "proc/self/fd/0", 0), ELOOP);
+	assert_int_equal(open_error(p, "proc/self/root/etc/passwd", 0), ELOOP);
+	assert_int_equal(open_error(p, "etc/passwd", 0), 0);
+	assert_int_equal(seal_denials(p->sealed, &d), 3);
+}
+
 static void stats_and_links(void **state)
 {
 	struct place *p = *state;
@@ -584,6 +604,7 @@ int main(void)
 		T(errors_of_names),
 		T(never_writes_to_read_grants),
 		T(special_files),
+		T(proc_below),
 		T(stats_and_links),
 		T(odd_times),
 		T(lists),
