@@ -9,6 +9,7 @@
 
 #define WHERE "core"
 #define WORKER "redoma-worker"
+#define COMPILER "redoma-compile"
 
 /* Where the programs may lie from the directory of the code that uses them:
  * beside it (a build), or in lib/redoma of the same prefix. */
@@ -24,6 +25,9 @@ static int try_dir(struct redoma *h, const char *dir, const char *place)
 		return -1;
 	n = snprintf(h->worker, sizeof h->worker, "%s/" WORKER, real);
 	if (n < 0 || n >= (int)sizeof h->worker || access(h->worker, X_OK))
+		return -1;
+	n = snprintf(h->compiler, sizeof h->compiler, "%s/" COMPILER, real);
+	if (n < 0 || n >= (int)sizeof h->compiler)
 		return -1;
 	memcpy(h->install, real, sizeof real);
 	return 0;
@@ -90,22 +94,22 @@ void install_cache(struct redoma *h, const char *dir)
 	char room[4096];
 	int a, b;
 
-	h->cache[0] = h->key[0] = '\0';
+	h->cache_dir[0] = h->cache_key[0] = '\0';
 	if (dir) {
-		a = snprintf(h->cache, sizeof h->cache, "%s", dir);
-		b = snprintf(h->key, sizeof h->key, "%s.key", dir);
+		a = snprintf(h->cache_dir, sizeof h->cache_dir, "%s", dir);
+		b = snprintf(h->cache_key, sizeof h->cache_key, "%s.key", dir);
 	} else {
 		if (getpwuid_r(geteuid(), &pw, room, sizeof room, &found) ||
 		    !found || !found->pw_dir || found->pw_dir[0] != '/')
 			return;
-		a = snprintf(h->cache, sizeof h->cache,
+		a = snprintf(h->cache_dir, sizeof h->cache_dir,
 			     "%s/.cache/redoma/modules", found->pw_dir);
-		b = snprintf(h->key, sizeof h->key,
+		b = snprintf(h->cache_key, sizeof h->cache_key,
 			     "%s/.local/state/redoma/cache.key",
 			     found->pw_dir);
 	}
 	if (a < 0 || a >= PATH_ROOM || b < 0 || b >= PATH_ROOM)
-		h->cache[0] = h->key[0] = '\0';
+		h->cache_dir[0] = h->cache_key[0] = '\0';
 }
 
 int install_image(const struct redoma *h, const char *name,

@@ -5,10 +5,10 @@
 
 #include "core/handle.h"
 
-/* Fills h->install and h->worker.  `dir` is what the caller named, or NULL. */
+/* Fills h->install, h->worker and h->compiler.  `dir` is what the caller named, or NULL. */
 MUST_CHECK int install_find(struct redoma *h, const char *dir,
 			    struct redoma_error *err);
-/* Fills h->cache and h->key from the caller's directory, or from the home of
+/* Fills h->cache_dir and h->cache_key from the caller's directory, or from the home of
  * the user as the user database has it.  A user without one has no cache. */
 void install_cache(struct redoma *h, const char *dir);
 /* "<install>/images/<name>" into path; REDOMA_E_UNSUPPORTED if it is missing. */

@@ -1,9 +1,20 @@
 #include "core/module.h"
 
-int module_artefact(const struct redoma *h, const void *p, size_t n,
-		    uint32_t profile, uint8_t digest[32], int *ret_fd,
+#include "base/hash.h"
+
+int module_artefact(struct redoma *h, struct module *m, int *ret_fd,
 		    struct redoma_error *err)
 {
-	(void)h, (void)p, (void)n, (void)profile, (void)digest, (void)ret_fd;
-	return err_set(err, REDOMA_E_UNSUPPORTED, "core", "no compiler");
+	struct cache_options co = {.dir = h->cache_dir,
+				   .key_file = h->cache_key};
+	struct compile_options o = {.program = h->compiler,
+				    .fuel = m->fuel,
+				    .may_lack = m->may_lack};
+	int r = h->cache ? 0 : cache_open(&co, &h->cache, err);
+
+	if (r)
+		return r;
+	hash_sha256(m->bytes.p, m->bytes.len, m->digest);
+	return cache_artefact(h->cache, &o, m->bytes.p, m->bytes.len,
+			      m->digest, ret_fd, NULL, err);
 }

@@ -3,13 +3,21 @@
 #ifndef CORE_MODULE_H
 #define CORE_MODULE_H
 
+#include <stdbool.h>
+#include "base/str.h"
 #include "core/handle.h"
 
-/* *ret_fd: a sealed memfd, the caller's to close.  digest: of the module.
- * REDOMA_E_INVALID: the module is not valid or took more than the compiler
+struct module {
+	struct str bytes; /* borrowed */
+	bool fuel;
+	uint32_t may_lack; /* walls that may be missing, as for a worker */
+	uint8_t digest[CACHE_DIGEST];
+};
+
+/* Fills m->digest.  *ret_fd: a sealed memfd, the caller's to close.
+ * REDOMA_E_INVALID: the module cannot run here, or took more than the compiler
  * may use; the text says which. */
-MUST_CHECK int module_artefact(const struct redoma *h, const void *p, size_t n,
-			       uint32_t profile, uint8_t digest[32],
-			       int *ret_fd, struct redoma_error *err);
+MUST_CHECK int module_artefact(struct redoma *h, struct module *m, int *ret_fd,
+			       struct redoma_error *err);
 
 #endif

@@ -197,6 +197,7 @@ void redoma_close(struct redoma *h)
 	if (!h)
 		return;
 	pool_free(h->pool);
+	cache_free(h->cache);
 	policy_free(h->policy);
 	free(h);
 }

@@ -29,7 +29,7 @@ struct job {
 	const char *name;
 	struct sealed *sealed;
 	char image[PATH_ROOM];
-	uint8_t digest[HASH_BYTES];
+	struct module module;
 	int artefact;
 	struct slot *slot;
 	struct redoma_result *result;
@@ -113,8 +113,11 @@ static int find_code(struct job *j, struct redoma_error *err)
 				     fuel ? j->lang->image_fuel
 					  : j->lang->image,
 				     j->image, err);
-	return module_artefact(j->h, j->q->source, j->q->source_len,
-			       profile_of(j), j->digest, &j->artefact, err);
+	j->module = (struct module){{j->q->source, j->q->source_len},
+				    fuel,
+				    j->policy->may_lack,
+				    {0}};
+	return module_artefact(j->h, &j->module, &j->artefact, err);
 }
 
 static int seal(struct job *j, struct redoma_error *err)
@@ -143,7 +146,7 @@ static int take(struct job *j, struct redoma_error *err)
 		.tenant = j->q->tenant ? j->q->tenant : "",
 		.profile = profile_of(j),
 		.image_path = j->lang->image ? j->image : NULL,
-		.digest = j->lang->image ? NULL : j->digest,
+		.digest = j->lang->image ? NULL : j->module.digest,
 		.may_lack = j->policy->may_lack,
 		.reuse = j->policy->reuse_tenant,
 		.data_bytes = data_bytes(j),
@@ -188,7 +191,7 @@ static void part(struct job *j, enum verdict v, struct spawn_dead *dead)
 			pool_drop(p, s);
 			return;
 		}
-		memcpy(s->digest, j->digest, sizeof s->digest);
+		memcpy(s->digest, j->module.digest, sizeof s->digest);
 		s->loaded = !j->lang->image;
 		if (j->result->status == REDOMA_STATUS_OK ||
 		    j->result->status == REDOMA_STATUS_ERROR)
@@ -197,7 +200,8 @@ static void part(struct job *j, enum verdict v, struct spawn_dead *dead)
 			pool_kill(p, s, false, NULL);
 		return;
 	case VERDICT_GONE:
-		pool_kill(p, s, false, dead);
+		/* A crash or a breach: its zygote goes too. */
+		pool_kill(p, s, true, dead);
 		return;
 	default:
 		pool_kill(p, s, v == VERDICT_PROTOCOL, NULL);

@@ -14,10 +14,11 @@
 static int take_module(struct engine *e, wasmtime_module_t *m,
 		       wasmtime_error_t *error, struct redoma_error *err)
 {
+	/* Kept even then: the engine frees it. */
+	e->module = m;
 	if (error)
 		return engine_error(err, REDOMA_E_INVALID,
 				    "cannot load the compiled module", error);
-	e->module = m;
 	return 0;
 }
 
@@ -33,13 +34,14 @@ int module_load_file(struct engine *e, int fd, struct redoma_error *err)
 {
 	wasmtime_module_t *m = NULL;
 	char path[32];
+	wasmtime_error_t *error;
 	int rc = check_empty(e, err);
 
 	if (rc)
 		return rc;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return take_module(
-		e, m, wasmtime_module_deserialize_file(e->wasm, path, &m), err);
+	error = wasmtime_module_deserialize_file(e->wasm, path, &m);
+	return take_module(e, m, error, err);
 }
 
 int module_load_bytes(struct engine *e, const void *p, size_t n,
@@ -47,11 +49,12 @@ int module_load_bytes(struct engine *e, const void *p, size_t n,
 {
 	wasmtime_module_t *m = NULL;
 	int rc = check_empty(e, err);
+	wasmtime_error_t *error;
 
 	if (rc)
 		return rc;
-	return take_module(
-		e, m, wasmtime_module_deserialize(e->wasm, p, n, &m), err);
+	error = wasmtime_module_deserialize(e->wasm, p, n, &m);
+	return take_module(e, m, error, err);
 }
 
 /* A list of names in a fixed room: what does not fit is counted. */

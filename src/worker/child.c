@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "engine/module.h"
+#include "wire/compile.h"
 #include "worker/deadline.h"
 #include "worker/renew.h"
 #include "worker/request.h"
@@ -16,6 +17,8 @@
 
 #define WHERE "worker"
 
+/* The largest artefact's memory: COMPILE_ARTEFACT of wire/compile.h. */
+#define MODULE_IMAGE_MAX COMPILE_ARTEFACT
 #define FILE_BYTES_MAX ((uint64_t)1 << 62)
 
 /* Shown in ps; both names have the same length, argv[0] holds no more. */
@@ -81,10 +84,26 @@ static int prepare(struct kit *k, int sock, int cpu, struct redoma_error *err)
 	return r;
 }
 
+/* What the core allows, for good.  While an artefact is loaded its memory image
+ * is written as a file, so the bound of files comes in two steps. */
+static int bound(const struct request *q, uint64_t at_least,
+		 struct redoma_error *err)
+{
+	uint64_t n[2];
+
+	if (q->bounds.len != sizeof n)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the core sent no bounds");
+	memcpy(n, q->bounds.data, sizeof n);
+	return jail_bound(n[0], n[1] > at_least ? n[1] : at_least, err);
+}
+
 /* Inside all walls: the artefact's bytes are those that the core checked, but
  * the module they were made from is the guest's. */
-static int load_module(struct kit *k, int fd, struct redoma_error *err)
+static int load_module(struct kit *k, const struct request *q,
+		       struct redoma_error *err)
 {
+	int fd = q->module_fd;
 	CLEANUP_FREE void *p = NULL;
 	struct stat st;
 	ssize_t n;
@@ -99,7 +118,9 @@ static int load_module(struct kit *k, int fd, struct redoma_error *err)
 	if (n != st.st_size)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the artefact could not be read whole");
-	r = module_load_bytes(k->engine, p, (size_t)n, err);
+	r = bound(q, MODULE_IMAGE_MAX, err);
+	if (!r)
+		r = module_load_bytes(k->engine, p, (size_t)n, err);
 	if (!r)
 		r = module_link(k->engine, k->wasi, err);
 	if (!r)
@@ -123,26 +144,15 @@ static int reply(struct channel *c, const struct run_result *res,
 	return r ? r : channel_flush(c, NULL, 0, err);
 }
 
-static int bound(const struct request *q, struct redoma_error *err)
-{
-	uint64_t n[2];
-
-	if (q->bounds.len != sizeof n)
-		return err_set(err, REDOMA_E_WORKER, WHERE,
-			       "the core sent no bounds");
-	memcpy(n, q->bounds.data, sizeof n);
-	return jail_bound(n[0], n[1], err);
-}
-
 static int serve_one(struct kit *k, struct channel *c, struct request *q,
 		     struct run_result *res, struct redoma_error *err)
 {
 	int r = request_read(c, q, err);
 
-	if (!r)
-		r = bound(q, err);
 	if (!r && q->module_fd >= 0)
-		r = load_module(k, q->module_fd, err);
+		r = load_module(k, q, err);
+	if (!r)
+		r = bound(q, 0, err);
 	if (!r)
 		r = run_once(k, c, q, res, err);
 	return r ? r : reply(c, res, err);

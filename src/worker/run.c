@@ -208,6 +208,20 @@ static int does_not_run(struct redoma_error *err)
 		       "the language image does not run: build it anew");
 }
 
+int run_map(struct kit *k, struct redoma_error *err)
+{
+	struct trial t;
+	int r = trial_begin(k, &t, "", err);
+
+	if (!r && t.out.end != EXEC_DONE)
+		r = does_not_run(err);
+	if (!r)
+		r = image_prepare(k->exec, err);
+	k->prepared = !r;
+	trial_end(k);
+	return r;
+}
+
 int run_warm(struct kit *k, struct redoma_error *err)
 {
 	struct image_result res = {0};

@@ -28,6 +28,8 @@ MUST_CHECK int run_reset(struct kit *k, uint64_t *ret_us, uint64_t *ret_wrong,
 			 struct redoma_error *err);
 /* Verify mode: keeps a copy of a fresh instance. */
 MUST_CHECK int run_remember(struct kit *k, struct redoma_error *err);
+/* Maps the image where its instances live: no file is mapped after the lock. */
+MUST_CHECK int run_map(struct kit *k, struct redoma_error *err);
 /* A first, trusted run, so that what every run touches is in place. */
 MUST_CHECK int run_warm(struct kit *k, struct redoma_error *err);
 

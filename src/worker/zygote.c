@@ -72,11 +72,12 @@ static int load(struct kit *k, int image, struct redoma_error *err)
 		r = module_link(k->engine, k->wasi, err);
 	if (!r)
 		r = exec_new(k->engine, deadline_stop(), &k->exec, err);
-	if (r || k->setup.single)
+	/* For these runs only: timers are not inherited. */
+	if (!r)
+		r = deadline_create(err);
+	if (r)
 		return r;
-	/* For this run only: timers are not inherited. */
-	r = deadline_create(err);
-	return r ? r : run_warm(k, err);
+	return k->setup.single ? run_map(k, err) : run_warm(k, err);
 }
 
 static int set_up(struct channel *c, struct kit *k, struct redoma_error *err)
