@@ -313,12 +313,12 @@ static void ward_attack(const struct attack *a, struct scene *s,
 		const struct row *r = &a->rows[i];
 		int got = ward_try(a, r->controls, s, &out);
 
-		snprintf(name, sizeof name, "%s: %s under %s: %s", as, a->name,
+		snprintf(name, sizeof name, "as %s, %s under %s, %s", as, a->name,
 			 show_controls(r->controls, set),
 			 show(r->expect, want_text));
 		if (i == 0 && out.words[0] && got != WORKED) {
 			for (; i < a->n; i++)
-				printf("ok %d - %s: %s # SKIP %s\n", ++sc->n,
+				printf("ok %d - as %s, %s # SKIP %s\n", ++sc->n,
 				       as, a->name, out.words);
 			return;
 		}
