@@ -121,6 +121,11 @@ static int stat_write_dir(struct ask *a)
 	return 0;
 }
 
+static int nofollow(const struct ask *a)
+{
+	return a->call->flags & CALL_NOFOLLOW ? O_NOFOLLOW : 0;
+}
+
 static int serve_stat(struct ask *a)
 {
 	CLEANUP_FD int fd = -1;
@@ -133,10 +138,7 @@ static int serve_stat(struct ask *a)
 		return stat_file(a);
 	if (a->grant->kind == GRANT_WRITE_DIR)
 		return stat_write_dir(a);
-	e = open_beneath(a, "stat",
-			 O_PATH | (a->call->flags & CALL_NOFOLLOW ? O_NOFOLLOW
-								  : 0),
-			 &fd);
+	e = open_beneath(a, "stat", O_PATH | nofollow(a), &fd);
 	if (e)
 		return e;
 	if (fstat(fd, &st))
@@ -183,38 +185,47 @@ static int open_file(struct ask *a)
 	return e;
 }
 
-/* Opened twice: the first look does nothing to a device or a FIFO. */
-static int open_below(struct ask *a)
+/* Only a regular file may be opened; *ret_dir: a directory, which is not. */
+static int may_open(struct ask *a, int fd, bool *ret_dir)
 {
-	int nofollow = a->call->flags & CALL_NOFOLLOW ? O_NOFOLLOW : 0;
-	CLEANUP_FD int seen = -1;
-	CLEANUP_FD int fd = -1;
 	struct stat st;
-	int e = open_beneath(a, "open", O_PATH | nofollow, &seen);
 
-	if (e)
-		return e;
-	if (fstat(seen, &st))
+	if (fstat(fd, &st))
 		return errno;
 	set_stat(a, &st);
-	if (S_ISDIR(st.st_mode))
+	*ret_dir = S_ISDIR(st.st_mode);
+	if (*ret_dir)
 		return 0;
 	if (S_ISLNK(st.st_mode))
 		return ELOOP;
 	if (a->call->flags & CALL_DIRECTORY)
 		return ENOTDIR;
-	if (!S_ISREG(st.st_mode) || resolve_is_proc(seen))
-		return deny(a, "open", EACCES);
-	e = open_beneath(a, "open",
-			 O_RDONLY | O_NONBLOCK | O_NOCTTY | nofollow, &fd);
-	if (e)
-		return e;
-	if (fstat(fd, &st))
-		return errno;
 	if (!S_ISREG(st.st_mode) || resolve_is_proc(fd))
 		return deny(a, "open", EACCES);
-	set_stat(a, &st);
-	e = count_open(a);
+	return 0;
+}
+
+/* Opened twice: the first look does nothing to a device or a FIFO. */
+static int open_below(struct ask *a)
+{
+	CLEANUP_FD int seen = -1;
+	CLEANUP_FD int fd = -1;
+	bool dir;
+	int e = open_beneath(a, "open", O_PATH | nofollow(a), &seen);
+
+	if (!e)
+		e = may_open(a, seen, &dir);
+	if (e || dir)
+		return e;
+	e = open_beneath(a, "open",
+			 O_RDONLY | O_NONBLOCK | O_NOCTTY | nofollow(a), &fd);
+	if (!e)
+		e = may_open(a, fd, &dir);
+	/* Another name stands there now: as if there never was a file. */
+	if (!e && dir)
+		e = ENOENT;
+	if (!e)
+		e = count_open(a);
 	if (!e && a->grant->via_core)
 		return new_handle(a, &fd, false);
 	a->fd = e ? -1 : TAKE_FD(fd);
