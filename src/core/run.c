@@ -279,10 +279,38 @@ static int publish(struct job *j, const struct talk *t,
 	return r ? r : blame(j->result, &list, err);
 }
 
+/* A module that cannot be run is a result: the guest's fault, not ours. */
+static int invalid(struct job *j, const struct redoma_error *why,
+		   struct redoma_error *err)
+{
+	struct redoma_result *res = j->result;
+
+	res->status = REDOMA_STATUS_INVALID;
+	res->exit_code = 1;
+	if (buf_addf(&res->name, "Invalid") ||
+	    buf_addf(&res->message, "%s", why->text))
+		return err_nomem(err, WHERE);
+	return 0;
+}
+
+/* Our own set-up in the worker failed, or the module did not load there. */
+static int failed(struct job *j, int code, const struct redoma_error *why,
+		  struct redoma_error *err)
+{
+	bool its_fault = !j->lang->image && why->code == REDOMA_E_INVALID;
+
+	pool_kill(j->h->pool, TAKE_PTR(j->slot), !its_fault, NULL);
+	if (its_fault)
+		return invalid(j, why, err);
+	if (err)
+		*err = *why;
+	return code ? code : why->code ? why->code : REDOMA_E_WORKER;
+}
+
 static int execute(struct job *j, struct redoma_error *err)
 {
 	CLEANUP(talk_done) struct talk t = {.result = j->result};
-	struct redoma_error failed = {0};
+	struct redoma_error why = {0};
 	struct spawn_dead dead = {0};
 	struct errand e = {
 		.sealed = j->sealed,
@@ -296,14 +324,10 @@ static int execute(struct job *j, struct redoma_error *err)
 		.data_bytes = j->slot->data_bytes,
 		.file_bytes = j->slot->file_bytes,
 	};
-	int r = converse(j->h, j->slot, &e, &t, &failed);
+	int r = converse(j->h, j->slot, &e, &t, &why);
 
-	if (r || t.verdict == VERDICT_FAILED) {
-		pool_kill(j->h->pool, TAKE_PTR(j->slot), true, NULL);
-		if (err)
-			*err = failed;
-		return failed.code ? failed.code : REDOMA_E_WORKER;
-	}
+	if (r || t.verdict == VERDICT_FAILED)
+		return failed(j, r, &why, err);
 	if (t.verdict == VERDICT_OUTCOME)
 		j->result->status = (enum redoma_status)t.outcome.status;
 	part(j, t.verdict, &dead);
@@ -313,6 +337,25 @@ static int execute(struct job *j, struct redoma_error *err)
 	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)
 		r = publish(j, &t, err);
 	return r;
+}
+
+static int run_job(struct job *j, struct redoma_error *err)
+{
+	struct redoma_error why = {0};
+	int r = seal(j, err);
+
+	if (r)
+		return r;
+	r = find_code(j, &why);
+	if (r == REDOMA_E_INVALID && !j->lang->image)
+		return invalid(j, &why, err);
+	if (r) {
+		if (err)
+			*err = why;
+		return r;
+	}
+	r = take(j, err);
+	return r ? r : execute(j, err);
 }
 
 int run_request(struct redoma *h, const struct redoma_request *q,
@@ -326,13 +369,7 @@ int run_request(struct redoma *h, const struct redoma_request *q,
 	if (!r)
 		r = make_id(&j, err);
 	if (!r)
-		r = seal(&j, err);
-	if (!r)
-		r = find_code(&j, err);
-	if (!r)
-		r = take(&j, err);
-	if (!r)
-		r = execute(&j, err);
+		r = run_job(&j, err);
 	if (r)
 		return r;
 	*ret = TAKE_PTR(j.result);
