@@ -290,6 +290,7 @@ static void loading_then_sealed(int out, struct said *s)
 	pid_t pid;
 
 	o.filter = JAIL_FILTER_LOADING;
+	o.memory_bytes = 0; /* a sanitizer's shadow would be over it */
 	if (jail_prepare(&o, &j, &s->report, &s->err))
 		return;
 	pid = jail_fork(j, &pidfd, &s->err);
