@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "jail/kernel.h"
@@ -383,6 +384,62 @@ static void unordered_keep_is_refused(void **state)
 	assert_non_null(strstr(s.err.text, "descriptors to keep"));
 }
 
+static volatile uintptr_t fault_at;
+static sigjmp_buf after_fault;
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	fault_at = (uintptr_t)info->si_addr;
+	siglongjmp(after_fault, 1);
+}
+
+/* The engine turns faults into traps by their address, which the kernel queues
+ * like any signal: more timers of the same user than the limit of queued
+ * signals must not make it lose that. */
+static void fault_among_timers(int out, struct said *s)
+{
+	struct sigevent se = {.sigev_notify = SIGEV_SIGNAL,
+			      .sigev_signo = SIGALRM};
+	struct sigaction sa = {.sa_sigaction = on_fault,
+			       .sa_flags = SA_SIGINFO};
+	struct jail_options o = options(&out, 1);
+	struct jail *j = NULL;
+	siginfo_t info;
+	timer_t t;
+	int pidfd;
+
+	if (jail_prepare(&o, &j, &s->report, &s->err))
+		return;
+	for (int i = 0; i < 50; i++)
+		s->extra[0] += timer_create(CLOCK_MONOTONIC, &se, &t) != 0;
+	sigaction(SIGSEGV, &sa, NULL);
+	if (jail_fork(j, &pidfd, &s->err) == 0) {
+		s->extra[0] += timer_create(CLOCK_MONOTONIC, &se, &t) != 0;
+		s->lock = jail_lock(j, &o, &s->report, &s->err);
+		if (!sigsetjmp(after_fault, 1))
+			__asm__ volatile("movl $1, 0x1234");
+		s->extra[1] = (int)fault_at;
+		tell(out, s);
+		_exit(0);
+	}
+	wait_for(pidfd, &info);
+}
+
+static void faults_keep_their_address(void **state)
+{
+	struct said s;
+
+	(void)state;
+	for (int ordinary = geteuid() != 0; ordinary < 2; ordinary++) {
+		assert_true(apart(ordinary, fault_among_timers, &s));
+		assert_int_equal(s.extra[0], 0);
+		assert_int_equal(s.lock, 0);
+		assert_int_equal(s.extra[1], 0x1234);
+	}
+}
+
 /* 200 children leave nothing behind. */
 static void many(int out, struct said *s)
 {
@@ -703,6 +760,7 @@ int main(void)
 		cmocka_unit_test(sealing_ends_loading),
 		cmocka_unit_test(stdio_may_be_closed),
 		cmocka_unit_test(unordered_keep_is_refused),
+		cmocka_unit_test(faults_keep_their_address),
 		cmocka_unit_test(two_hundred_leave_nothing),
 		cmocka_unit_test(no_child_outlives_its_zygote),
 		cmocka_unit_test(what_lacks_is_refused_or_reported),
