@@ -11,7 +11,8 @@
 /* A capability is never gained by being or becoming user 0, nor kept over a
  * change of user; none of it can be undone. */
 #define BITS                                                                 \
-	(SECURE_ALL_BITS & ~issecure_mask(SECURE_KEEP_CAPS)) | SECURE_ALL_LOCKS
+	((SECURE_ALL_BITS & ~issecure_mask(SECURE_KEEP_CAPS)) |              \
+	 SECURE_ALL_LOCKS)
 
 static int set_caps(uint32_t low)
 {
@@ -69,7 +70,7 @@ const char *caps_drop(void)
 	if (set_caps(0))
 		return "drop all capabilities";
 	bits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0);
-	if (bits == (BITS))
+	if (bits == BITS)
 		return NULL;
 	errno = bits < 0 ? errno : EPERM;
 	return "verify the securebits";
