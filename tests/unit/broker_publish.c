@@ -2,6 +2,8 @@
 #include "broker_fixture.h"
 
 #include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mount.h>
@@ -556,6 +558,8 @@ static int publish_letter(struct place *p, char letter)
 
 	memset(text, letter, sizeof text);
 	text[sizeof text - 1] = '\0';
+	if (!p->sealed)
+		seal_ok(p);
 	wrote_single(p, &k, 0, text);
 	r = publish(p, &k) || !k.list.files[0].published;
 	published_done(&k.list);
@@ -627,6 +631,93 @@ static void two_publish_the_same(void **state)
 	}
 }
 
+struct race {
+	int dir;
+	volatile int stop;
+};
+
+/* d/x is a directory, then a link to elsewhere, then a directory ... */
+static void *swap(void *data)
+{
+	struct race *r = data;
+
+	while (!r->stop)
+		if (renameat2(r->dir, "d/x", r->dir, "d/evil",
+			      RENAME_EXCHANGE))
+			break;
+	return NULL;
+}
+
+static void swapped_components(void **state)
+{
+	struct place *p = *state;
+	struct race r = {.dir = p->dir};
+	int i, in = 0, refused = 0;
+	pthread_t t;
+
+	write_dir(p, WRITE_REPLACE);
+	assert_int_equal(mkdirat(p->dir, "elsewhere", 0700), 0);
+	assert_int_equal(mkdirat(p->dir, "d/x", 0700), 0);
+	assert_int_equal(symlinkat("../elsewhere", p->dir, "d/evil"), 0);
+	assert_int_equal(pthread_create(&t, NULL, swap, &r), 0);
+	for (i = 0; i < 2000; i++) {
+		struct work k = {0};
+
+		seal_ok(p);
+		wrote(p, &k, 0, "x/f", "text");
+		assert_int_equal(publish(p, &k), 0);
+		in += k.list.files[0].published;
+		refused += !k.list.files[0].published;
+		published_done(&k.list);
+	}
+	r.stop = 1;
+	pthread_join(t, NULL);
+	assert_int_equal(count_entries(p->dir, "elsewhere"), 0);
+	assert_true(in > 0 && refused > 0);
+}
+
+static void publish_for_ever(struct place *p)
+{
+	int i;
+
+	for (i = 0;; i++) {
+		p->sealed = NULL; /* the old one is left to the kernel */
+		if (publish_letter(p, (char)('a' + i % 2)))
+			_exit(1);
+	}
+}
+
+/* Killed at any moment: the file is whole, an old one or a new one. */
+static void killed(void **state)
+{
+	struct place *p = *state;
+	int i, status, hidden = 0;
+
+	write_file(p, WRITE_REPLACE)->max_bytes = 5000;
+	for (i = 0; i < 200; i++) {
+		CLEANUP_FREE char *text = NULL;
+		pid_t child = fork();
+		size_t n;
+
+		if (!child)
+			publish_for_ever(p);
+		usleep(1000 + (unsigned)i * 7);
+		assert_int_equal(kill(child, SIGKILL), 0);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status));
+		text = get_file(p->dir, "out.txt");
+		if (!text)
+			continue;
+		assert_int_equal(strlen(text), 4999);
+		for (n = 1; n < 4999; n++)
+			assert_int_equal(text[n], text[0]);
+	}
+	assert_int_equal(faccessat(p->dir, "out.txt", R_OK, 0), 0);
+	/* At most one hidden file for each kill, in practice few. */
+	hidden = count_entries(p->dir, ".") - 1;
+	assert_true(hidden >= 0 && hidden < 100);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -646,6 +737,8 @@ int main(void)
 		T(file_size_limit),
 		T(voided_run),
 		T(two_publish_the_same),
+		T(swapped_components),
+		T(killed),
 		T(disk_full),
 	};
 
