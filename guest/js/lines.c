@@ -101,31 +101,15 @@ static int refill(JSContext *ctx, struct lines *s)
 	return 0;
 }
 
-/* Length of a line ending at p: \n, \r\n, \r, U+2028, U+2029; 0 if none.
- * `more`: the text may go on behind end. */
-static size_t ending(const uint8_t *p, const uint8_t *end, bool more)
-{
-	if (*p == '\n')
-		return 1;
-	if (*p == '\r') {
-		if (p + 1 < end)
-			return p[1] == '\n' ? 2 : 1;
-		return more ? 0 : 1;
-	}
-	if (end - p >= 3 && p[0] == 0xe2 && p[1] == 0x80 &&
-	    (p[2] == 0xa8 || p[2] == 0xa9))
-		return 3;
-	return 0;
-}
-
 static JSValue make_line(JSContext *ctx, const uint8_t *p, size_t n,
 			 uint8_t bits)
 {
 	return bits & 0x80 ? files_text(ctx, p, n) : quick_latin1(ctx, p, n);
 }
 
-/* The next line if the buffer holds one; JS_UNINITIALIZED if not.  *scan is
- * where the search goes on after a refill, relative to at. */
+/* The next line if the buffer holds one; JS_UNINITIALIZED if not.  Lines end
+ * with \n, \r\n or \r.  *scan is where the search goes on after a refill,
+ * relative to at; *bits gathers the bytes seen. */
 static JSValue take_line(JSContext *ctx, struct lines *s, size_t *scan,
 			 uint8_t *bits)
 {
@@ -133,24 +117,17 @@ static JSValue take_line(JSContext *ctx, struct lines *s, size_t *scan,
 	const uint8_t *p = base + *scan;
 	uint8_t all = *bits;
 
-	for (; p < end; p++) {
-		uint8_t c = *p;
-		size_t n;
-
-		all |= c;
-		if (c != '\n' && c != '\r' && c != 0xe2)
-			continue;
-		if (!s->ended && end - p < 3 && c != '\n')
-			break;
-		n = ending(p, end, !s->ended);
-		if (!n)
-			continue;
-		s->at += (size_t)(p - base) + n;
-		return make_line(ctx, base, (size_t)(p - base), all);
-	}
+	while (p < end && *p != '\n' && *p != '\r')
+		all |= *p++;
 	*scan = (size_t)(p - base);
 	*bits = all;
-	return JS_UNINITIALIZED;
+	/* A return may be half of an ending. */
+	if (p == end || (*p == '\r' && p + 1 == end && !s->ended))
+		return JS_UNINITIALIZED;
+	s->at += *scan + 1;
+	if (*p == '\r' && p + 1 < end && p[1] == '\n')
+		s->at++;
+	return make_line(ctx, base, *scan, all);
 }
 
 /* A line, undefined at the end, a negative error number, or an exception. */

@@ -142,7 +142,7 @@ int loop_drain(JSContext *ctx)
 		if (run_ticks(ctx))
 			return -1;
 		while ((r = JS_ExecutePendingJob(guest.rt, &job)) > 0)
-			if (loop_ending() || loop.ticks.first)
+			if (loop_ending())
 				break;
 		if (r < 0)
 			return -1;

@@ -275,14 +275,18 @@ static void print_frames(DynBuf *d, const char *p, const char *end)
 	}
 }
 
-/* "Name: message" from data properties only. */
-static void print_header(JSContext *ctx, DynBuf *d, JSValueConst error)
+/* "Name: message".  A getter for the name runs only where a program asked. */
+static void print_header(JSContext *ctx, DynBuf *d, JSValueConst error,
+			 bool getters)
 {
-	JSValue name = quick_data_property(ctx, error, JS_ATOM_name);
+	JSValue name = getters ? JS_GetProperty(ctx, error, JS_ATOM_name) :
+		quick_data_property(ctx, error, JS_ATOM_name);
 	JSValue msg = quick_data_property(ctx, error, JS_ATOM_message);
 	const char *n = JS_IsString(name) ? JS_ToCString(ctx, name) : NULL;
 	const char *m = JS_IsString(msg) ? JS_ToCString(ctx, msg) : NULL;
 
+	if (JS_IsException(name))
+		JS_FreeValue(ctx, JS_GetException(ctx));
 	dbuf_putstr(d, n ? n : "Error");
 	if (m && *m) {
 		dbuf_putstr(d, n && !*n ? "" : ": ");
@@ -294,7 +298,8 @@ static void print_header(JSContext *ctx, DynBuf *d, JSValueConst error)
 	JS_FreeValue(ctx, msg);
 }
 
-static JSValue clean_stack(JSContext *ctx, JSValueConst error, JSValue raw)
+static JSValue clean_stack(JSContext *ctx, JSValueConst error, JSValue raw,
+			   bool getters)
 {
 	const char *s = NULL;
 	JSValue ret;
@@ -308,7 +313,7 @@ static JSValue clean_stack(JSContext *ctx, JSValueConst error, JSValue raw)
 	if (!s)
 		return JS_EXCEPTION;
 	js_dbuf_init(ctx, &d);
-	print_header(ctx, &d, error);
+	print_header(ctx, &d, error, getters);
 	print_frames(&d, s, s + n);
 	JS_FreeCString(ctx, s);
 	ret = dbuf_error(&d) ? JS_ThrowOutOfMemory(ctx) :
@@ -332,14 +337,14 @@ static bool is_raw(JSContext *ctx, JSValueConst v)
 	return raw;
 }
 
-JSValue quick_stack(JSContext *ctx, JSValueConst error)
+static JSValue stack_of(JSContext *ctx, JSValueConst error, bool getters)
 {
 	JSValue raw = quick_raw_stack(ctx, error);
 	JSObject *p;
 
 	if (!is_raw(ctx, raw))
 		return raw;
-	raw = clean_stack(ctx, error, raw);
+	raw = clean_stack(ctx, error, raw, getters);
 	if (JS_IsException(raw))
 		return raw;
 	/* As in V8 the text is fixed: later changes of the name or the
@@ -350,6 +355,11 @@ JSValue quick_stack(JSContext *ctx, JSValueConst error)
 		p->u.object_data = js_dup(raw);
 	}
 	return raw;
+}
+
+JSValue quick_stack(JSContext *ctx, JSValueConst error)
+{
+	return stack_of(ctx, error, false);
 }
 
 void quick_position(JSContext *ctx, JSValueConst error, uint32_t *ret_line,
@@ -407,7 +417,21 @@ static JSValue get_stack(JSContext *ctx, JSValueConst this_val)
 {
 	if (!JS_IsObject(this_val))
 		return JS_ThrowTypeErrorNotAnObject(ctx);
-	return quick_stack(ctx, this_val);
+	return stack_of(ctx, this_val, true);
+}
+
+/* Any value may be stored, as in V8: it becomes an own property. */
+static JSValue set_stack(JSContext *ctx, JSValueConst this_val,
+			 JSValueConst value)
+{
+	if (!JS_IsObject(this_val))
+		return JS_ThrowTypeErrorNotAnObject(ctx);
+	if (JS_DefinePropertyValue(ctx, this_val, JS_ATOM_stack,
+				   js_dup(value),
+				   JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE |
+					   JS_PROP_THROW) < 0)
+		return JS_EXCEPTION;
+	return JS_UNDEFINED;
 }
 
 static JSValue capture_stack(JSContext *ctx, JSValueConst this_val, int argc,
@@ -424,7 +448,7 @@ static JSValue capture_stack(JSContext *ctx, JSValueConst this_val, int argc,
 		JS_FreeValue(ctx, raw);
 		return JS_UNDEFINED;
 	}
-	raw = clean_stack(ctx, args[0], raw);
+	raw = clean_stack(ctx, args[0], raw, true);
 	if (JS_IsException(raw))
 		return raw;
 	JS_DefinePropertyValue(ctx, args[0], JS_ATOM_stack, raw,
@@ -445,7 +469,7 @@ static int replace(JSContext *ctx, JSValueConst o, const char *name,
 int quick_patch(JSContext *ctx)
 {
 	static const JSCFunctionListEntry stack[] = {
-		JS_CGETSET_DEF("stack", get_stack, js_error_set_stack),
+		JS_CGETSET_DEF("stack", get_stack, set_stack),
 	};
 	JSValue math = JS_GetPropertyStr(ctx, ctx->global_obj, "Math");
 	int r = 0;

@@ -255,7 +255,7 @@ const methods = {
 		if (this.length > max)
 			text += ` ... ${this.length - max} more byte` +
 				(this.length - max > 1 ? 's' : '');
-		return `<Buffer${text ? ` ${text}` : ''}>`;
+		return `<Buffer ${text}>`;
 	},
 };
 for (const key of Reflect.ownKeys(methods))

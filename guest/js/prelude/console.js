@@ -167,6 +167,21 @@ function tableOfObject(data, properties) {
 const console = {
 	log,
 	warn,
+	debug(...args) {
+		log(...args);
+	},
+	info(...args) {
+		log(...args);
+	},
+	dirxml(...args) {
+		log(...args);
+	},
+	error(...args) {
+		warn(...args);
+	},
+	groupCollapsed(...data) {
+		console.group(...data);
+	},
 	dir(object, options) {
 		emit(1, inspect(object, { customInspect: false, ...options }));
 	},
@@ -233,9 +248,6 @@ const console = {
 			tableOfObject(data, properties));
 	},
 };
-console.debug = console.info = console.dirxml = log;
-console.error = warn;
-console.groupCollapsed = console.group;
 Object.defineProperty(console, Symbol.toStringTag, {
 	value: 'console', configurable: true,
 });

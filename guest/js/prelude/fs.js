@@ -1,6 +1,6 @@
 // node:fs, the synchronous half.
 (function(native, hooks, share) {
-const { argType, Buffer, checked, coded, encoding, outOfRange } = share;
+const { argType, Buffer, checked, coded, outOfRange } = share;
 const O = { READ: 1, WRITE: 2, CREATE: 4, EXCLUSIVE: 8, TRUNCATE: 16,
 	APPEND: 32, DIRECTORY: 64 };
 const constants = {
@@ -96,17 +96,30 @@ function decode(bytes, name) {
 		b.toString(name);
 }
 
+function checkEncoding(name) {
+	if (name !== undefined && name !== null && name !== 'buffer' &&
+	    !Buffer.isEncoding(name))
+		throw coded(TypeError, 'ERR_INVALID_ARG_VALUE', 'The argument ' +
+			`'encoding' is invalid encoding. Received ` +
+			share.inspect(name));
+}
+
 function slurp(fd, name) {
 	const text = name === 'utf8' || name === 'utf-8';
-	if (name !== undefined && name !== null && name !== 'buffer')
-		encoding(name);
-	const r = checked(native.slurp(fd, text), 'read');
+	let r = native.slurp(fd, text);
+	if (r < 0) {
+		const st = native.fstat(fd);
+		if (typeof st === 'object' && st[0] === 3)
+			r = -31; // whatever the host says: a directory
+	}
+	checked(r, 'read');
 	return text ? r : decode(r, name);
 }
 
 function readFileSync(path, o) {
 	o = options(o, { flag: 'r' });
-	if (typeof path === 'number')
+	checkEncoding(o.encoding);
+	if (Number.isInteger(path))
 		return slurp(needFd(path), o.encoding);
 	const fd = openSync(path, o.flag);
 	try {
@@ -143,7 +156,8 @@ function writeData(fd, data, name) {
 
 function writeFileSync(path, data, o) {
 	o = options(o, { flag: 'w' });
-	if (typeof path === 'number') {
+	checkEncoding(o.encoding);
+	if (Number.isInteger(path)) {
 		writeData(needFd(path), data, o.encoding);
 		return;
 	}
@@ -297,25 +311,29 @@ function readdirSync(path, o) {
 	return out;
 }
 
+// Makes a directory and those above it; the first one made.
+function mkdirs(at, path) {
+	let r = native.mkdir(at), first;
+	if (r === -44 && at !== '/') {
+		first = mkdirs(share.modules.path.dirname(at), path);
+		r = native.mkdir(at);
+	}
+	if (r >= 0)
+		return first ?? at;
+	const st = native.stat(at, true);
+	if (typeof st !== 'object')
+		throw share.fsError(-r, 'mkdir', path);
+	if (st[0] !== 3)
+		throw share.fsError(at === path ? 20 : 54, 'mkdir', path);
+	return first;
+}
+
 function mkdirSync(path, o) {
 	path = toPath(path);
-	if (!o?.recursive) {
-		checked(native.mkdir(path), 'mkdir', path);
-		return undefined;
-	}
-	const full = share.modules.path.resolve(path);
-	let first, at = '';
-	for (const part of full.split('/').slice(1)) {
-		at += `/${part}`;
-		const r = native.mkdir(at);
-		if (r >= 0)
-			first ??= at;
-		else if (typeof native.stat(at, true) !== 'object')
-			checked(r, 'mkdir', path);
-		else if (native.stat(at, true)[0] !== 3)
-			throw share.fsError(at === full ? 20 : 54, 'mkdir', path);
-	}
-	return first;
+	if (o?.recursive)
+		return mkdirs(share.modules.path.resolve(path), path);
+	checked(native.mkdir(path), 'mkdir', path);
+	return undefined;
 }
 
 function rmdirSync(path) {
@@ -353,10 +371,16 @@ function renameSync(from, to) {
 }
 
 function copyFileSync(from, to, mode = 0) {
-	const data = readFileSync(from);
-	writeFileSync(to, data, {
-		flag: mode & constants.COPYFILE_EXCL ? 'wx' : 'w',
-	});
+	from = toPath(from, 'src');
+	to = toPath(to, 'dest');
+	try {
+		writeFileSync(to, readFileSync(from), {
+			flag: mode & constants.COPYFILE_EXCL ? 'wx' : 'w',
+		});
+	} catch (err) {
+		const number = share.errorNumber(err.code);
+		throw number ? share.fsError(number, 'copyfile', from, to) : err;
+	}
 }
 
 function readlinkSync(path) {

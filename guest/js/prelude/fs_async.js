@@ -13,7 +13,7 @@ for (const name of ['F_OK', 'R_OK', 'W_OK', 'X_OK'])
 for (const [syncName, f] of Object.entries(sync)) {
 	const name = syncName.slice(0, -4);
 	fs[name] = function(...args) {
-		const callback = args.pop();
+		const callback = args.length > 1 ? args.pop() : undefined;
 		needFunction('cb', callback);
 		let result, failure = null;
 		try {

@@ -65,6 +65,8 @@ share.checked = (r, syscall, path, dest) => {
 		throw fsError(-r, syscall, path, dest);
 	return r;
 };
+share.errorNumber = (code) => Number(Object.keys(table).find((n) =>
+	table[n][0] === code));
 share.fsError = fsError;
 hooks.readError = (r) => fsError(-r, 'read');
 })

@@ -340,7 +340,10 @@ function formatPrimitive(fn, value, ctx) {
 				// performance implications.
 				value.length > kMinLineLength &&
 				value.length > ctx.breakLength - ctx.indentationLvl - 4) {
-			return ((value.split(/(?<=\n)/, '')).map((line) => fn(strEscape(line), 'string'))).join(` +\n${(' ').repeat(ctx.indentationLvl + 2)}`) + trailer;
+			const gap = ' '.repeat(ctx.indentationLvl + 2);
+			return value.split(/(?<=\n)/)
+				.map((line) => fn(strEscape(line), 'string'))
+				.join(` +\n${gap}`) + trailer;
 		}
 		return fn(strEscape(value), 'string') + trailer;
 	}
@@ -698,7 +701,7 @@ function isBelowBreakLength(ctx, output, start, base) {
 		return false;
 	for (let i = 0; i < output.length; i++) {
 		if (ctx.colors) {
-			totalLength += removeColors(output[i]).length;
+			totalLength += stripVTControlCharacters(output[i]).length;
 		} else {
 			totalLength += output[i].length;
 		}

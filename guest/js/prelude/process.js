@@ -9,7 +9,7 @@ function exitCode(v) {
 	if (v === undefined || v === null)
 		return undefined;
 	const n = typeof v === 'string' && v !== '' ? Number(v) : v;
-	if (typeof n !== 'number')
+	if (typeof n !== 'number' || (typeof v === 'string' && isNaN(n)))
 		throw argType('code', 'of type number', v);
 	if (!Number.isInteger(n))
 		throw share.outOfRange('code', 'an integer', v);
@@ -29,8 +29,14 @@ lazy('env', () => env ??= new Proxy(native.env(), {
 		return true;
 	},
 }), (v) => env = v);
-lazy('argv', () => argv ??= native.args(), (v) => argv = v);
-lazy('argv0', () => process.argv[0] ?? 'node');
+// Arguments begin with the program's name, as in C; Node puts itself first.
+function makeArgv() {
+	const [name = native.scriptName(), ...rest] = native.args();
+	return ['/usr/bin/node', name.startsWith('/') ? name : `/${name}`,
+		...rest];
+}
+lazy('argv', () => argv ??= makeArgv(), (v) => argv = v);
+lazy('argv0', () => 'node');
 lazy('exitCode', () => code, (v) => {
 	code = exitCode(v);
 	native.exitCode(code ?? 0);

@@ -10,7 +10,7 @@ class Splitter {
 		text = this.rest + text;
 		// A return at the end may be half of a line ending.
 		const held = text.endsWith('\r') ? '\r' : '';
-		const parts = text.slice(0, text.length - held.length).split(/\r\n|[\n\r\u2028\u2029]/);
+		const parts = text.slice(0, text.length - held.length).split(/\r\n|[\n\r]/);
 		this.rest = parts.pop() + held;
 		return parts;
 	}

@@ -1,0 +1,21 @@
+// Quoting, escapes, long and multi-line strings.
+console.log(['plain', "it's", 'say "hi"', `it's "both"`, `it's "all" \`three\``]);
+console.log(['new\nline', 'tab\t', 'cr\r', 'null\0', 'bell\x07', 'esc\x1b[0m', 'del\x7f', 'back\\slash']);
+console.log(['\x80\x9f', 'é', '日本', '🎉', '\ud83d', '\udc00x', 'a\u2028b']);
+console.log({ "it's": 1, 'a"b': 2, 'new\nline': 3, '': 4, ' ': 5, '1a': 6, 'a1': 7 });
+console.log({ long: 'word '.repeat(40) });
+console.log(['line one\nline two\nline three']);
+console.log({ multi: 'first line of text that is long\nsecond line of text that is long\nthird line' });
+console.log(['x'.repeat(200)]);
+console.log('top level string\nwith newline', 'it\'s');
+console.log([`\${template}`, '`', "'", '"', "'\"", "'\"`"]);
+console.log(require('util').inspect('a\'b'), require('util').inspect("a'b\"c"));
+console.log(require('util').inspect('x'.repeat(10010)).length);
+console.log([''], { e: '' }, new String(''), new String("it's"));
+console.log(['a'.repeat(76)], ['a'.repeat(75)], ['a'.repeat(70)], ['b'.repeat(72)]);
+console.log({ k: 'a'.repeat(68) }, { k: 'a'.repeat(70) }, { k: 'b'.repeat(74) });
+console.log([['nested\nnewline', 'two']], { a: { b: 'c\nd' } });
+console.log(new Map([['a\nb', 'c\td']]), new Set(["q'q"]));
+console.log(Symbol('it\'s\n'), [Symbol('x y')], { [Symbol('a\nb')]: 1 });
+console.log(['\u00a0', '\u200b', '\ufeff', '\u0301']);
+console.log(JSON.stringify('\u2028\ud800"\n'), JSON.stringify({ a: [undefined, () => {}] }));
