@@ -73,17 +73,6 @@ static bool next_part(struct path *p, struct str *ret)
 	return false;
 }
 
-static bool climbs(struct path p)
-{
-	struct str part;
-
-	while (next_part(&p, &part)) {
-		if (str_equal(part, STR("..")))
-			return true;
-	}
-	return false;
-}
-
 static bool is_absolute(const struct path *p)
 {
 	return p->dir.len && p->dir.p[0] == '/';
@@ -130,19 +119,18 @@ struct pair {
  * that it has there.  *ret_same: the very same. */
 static bool names_fit(const struct pair *t, bool *ret_same)
 {
-	struct path host = host_path(t->inner, t->i), rest = host;
-	struct path outer = host_path(t->outer, t->o);
+	struct path rest = host_path(t->inner, t->i);
 	struct path guest = {STR("/"), str_of(t->i->guest)};
 
 	if (grant_is_write(t->o) != grant_is_write(t->i) ||
-	    !cut_prefix(outer, &rest) ||
+	    !cut_prefix(host_path(t->outer, t->o), &rest) ||
 	    !cut_prefix((struct path){STR("/"), str_of(t->o->guest)}, &guest) ||
 	    !same_rest(rest, guest, ret_same))
 		return false;
 	if (*ret_same)
 		return grant_is_dir(t->o) == grant_is_dir(t->i);
-	/* With links on the way, words after ".." say nothing. */
-	return grant_is_dir(t->o) && !climbs(host) && !climbs(outer);
+	/* Below it, since a name inside, and so the rest, has no "..". */
+	return grant_is_dir(t->o);
 }
 
 static bool exceeds(uint64_t taken, uint64_t more, uint64_t limit)

@@ -79,9 +79,9 @@ MUST_CHECK int policy_copy(const struct policy *p, struct policy **ret,
 /* 0 if everything in `inner` is within `outer`; REDOMA_E_DENIED naming the
  * first thing that is wider.  Names are compared as words, no link is looked
  * at: a grant is within one of the same host and inner name, or within a
- * directory above both if it follows no link and no ".." is in the way; what
- * several inner grants take of one outer grant is added up.  Clock and random:
- * real is wider than fixed (which must be the same), fixed than none. */
+ * directory above both if it follows no link; what several inner grants take
+ * of one outer grant is added up.  Clock and random: real is wider than fixed
+ * (which must be the same), fixed than none. */
 MUST_CHECK int policy_contains(const struct policy *outer,
 			       const struct policy *inner,
 			       struct redoma_error *err);

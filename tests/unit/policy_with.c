@@ -257,6 +257,11 @@ static void narrows_read_grants(void **state)
 		     V "read: [{host: d/x/../y, as: /d/x/y}]",
 		     "does not grant it");
 	assert_within(V "read: [../d]", V "read: [../d]");
+	assert_within(V "read: [../d/]", V "read: [../d/x]");
+	assert_wider(V "read: [{host: d/, follow: true}]",
+		     V "read: [{host: d/x, follow: true}]", "follow is wider");
+	assert_within(V "read: [{host: d/, follow: true}]",
+		      V "read: [{host: d/, follow: true}]");
 	assert_within(V "read: [{host: a, follow: true}]", V "read: [a]");
 	assert_wider(V "read: [a]", V "read: [{host: a, follow: true}]",
 		     "follow is wider");
@@ -407,6 +412,19 @@ static void prints_what_it_reads(void **state)
 		assert_round_trip(texts[i]);
 }
 
+static void keeps_text_apart_from_numbers(void **state)
+{
+	CLEANUP(policy_cleanup) struct policy *p = parse(
+		V "tools: [{name: a, where: {x: {enum: [\"1\", 1, \"true\", "
+		  "true, 'null', ~, \"-1\", -1, \"a\", '', \"a b\"]}}}]");
+
+	(void)state;
+	assert_string_equal(p->later[0].text,
+			    "[{name: a, where: {x: {enum: [\"1\", 1, "
+			    "\"true\", true, \"null\", null, \"-1\", -1, "
+			    "a, \"\", \"a b\"]}}}]");
+}
+
 static void prints_every_default(void **state)
 {
 	CLEANUP(policy_cleanup) struct policy *p = parse("");
@@ -464,6 +482,7 @@ int main(void)
 		cmocka_unit_test(narrows_write_grants),
 		cmocka_unit_test(narrows_the_rest),
 		cmocka_unit_test(prints_what_it_reads),
+		cmocka_unit_test(keeps_text_apart_from_numbers),
 		cmocka_unit_test(prints_every_default),
 		cmocka_unit_test(advice_cannot_be_forged),
 	};
