@@ -42,9 +42,9 @@ struct redoma_result; /* what one run came to */
 
 enum redoma_code {
 	REDOMA_OK = 0,
-	REDOMA_E_INVALID = -1,     /* the caller's words: policy, request, source */
+	REDOMA_E_INVALID = -1,     /* the caller's policy, request, source */
 	REDOMA_E_DENIED = -2,      /* the request is wider than its policy */
-	REDOMA_E_UNSUPPORTED = -3, /* a wall, limit or grant cannot be applied here */
+	REDOMA_E_UNSUPPORTED = -3, /* a wall, limit, grant cannot be applied */
 	REDOMA_E_NOMEM = -4,
 	REDOMA_E_SYSTEM = -5, /* a system call failed; .sys holds errno */
 	REDOMA_E_WORKER = -6, /* our own worker failed before the guest ran */
@@ -53,7 +53,7 @@ enum redoma_code {
 
 enum redoma_status {
 	REDOMA_STATUS_OK,
-	REDOMA_STATUS_ERROR, /* the guest threw, or exited with a non-zero code */
+	REDOMA_STATUS_ERROR, /* the guest threw, or its exit code was not 0 */
 	REDOMA_STATUS_WALL_LIMIT,
 	REDOMA_STATUS_CPU_LIMIT,
 	REDOMA_STATUS_FUEL_LIMIT,
@@ -95,12 +95,12 @@ struct redoma_options { /* borrowed for redoma_open; all zero is fine */
 
 struct redoma_request { /* everything borrowed for the call */
 	uint64_t size;
-	const char *tenant;   /* separates all that is kept or shared; NULL: "" */
+	const char *tenant;   /* separates what is kept or shared; NULL: "" */
 	const char *language; /* "js", "wasm"; NULL: told from name and bytes */
-	const char *name;     /* shown in errors: "agent.js"; NULL: by language */
+	const char *name;     /* in errors: "agent.js"; NULL: by language */
 	const void *source;
 	uint64_t source_len;
-	const void *input; /* JSON text (js) or standard input (wasm); NULL: none */
+	const void *input; /* JSON (js), standard input (wasm); NULL: none */
 	uint64_t input_len;
 	const char *const *argv; /* NULL-terminated, after the program's name */
 	const char *invoke;      /* wasm: call this export instead of _start */
@@ -135,7 +135,8 @@ redoma_open(const struct redoma_policy *p, const struct redoma_options *o,
 REDOMA_API REDOMA_MUST_CHECK int
 redoma_run(struct redoma *r, const struct redoma_request *q,
 	   struct redoma_result **ret, struct redoma_error *err);
-/* Ends the run in progress on `r`, if any; from any thread or signal handler. */
+/* Ends the run in progress on `r`, if any; from any thread, any handler of
+ * signals. */
 REDOMA_API void redoma_cancel(struct redoma *r);
 REDOMA_API void redoma_close(struct redoma *r);
 

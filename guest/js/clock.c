@@ -18,7 +18,7 @@ static uint64_t now(__wasi_clockid_t id)
 	return t;
 }
 
-/* Stands in for libc's: QuickJS asks it for Date and when it makes a context. */
+/* Stands in for libc's: QuickJS asks it for Date and to make a context. */
 int gettimeofday(struct timeval *restrict tv, void *restrict tz)
 {
 	uint64_t t = now(__WASI_CLOCKID_REALTIME);

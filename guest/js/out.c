@@ -100,7 +100,8 @@ static bool is_minus_zero(JSContext *ctx, JSValueConst v)
 {
 	double d;
 
-	if (JS_VALUE_GET_NORM_TAG(v) != JS_TAG_FLOAT64 || JS_ToFloat64(ctx, &d, v))
+	if (JS_VALUE_GET_NORM_TAG(v) != JS_TAG_FLOAT64 ||
+	    JS_ToFloat64(ctx, &d, v))
 		return false;
 	return d == 0 && signbit(d);
 }

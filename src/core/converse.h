@@ -10,7 +10,8 @@
 #include "core/result.h"
 #include "wire/outcome.h"
 
-#define GRACE_US 50000u /* a worker that does not end itself by then is killed */
+/* A worker that does not end itself by then is killed. */
+#define GRACE_US 50000u
 
 /* What is sent; borrowed. */
 struct errand {
@@ -35,7 +36,7 @@ enum verdict {
 
 struct talk {
 	struct redoma_result *result; /* gets output, value, wall time */
-	struct outcome outcome;	      /* VERDICT_OUTCOME; borrows outcome_bytes */
+	struct outcome outcome; /* VERDICT_OUTCOME; borrows outcome_bytes */
 	struct buf outcome_bytes;
 	enum verdict verdict;
 };

@@ -5,13 +5,14 @@
 
 #include "core/handle.h"
 
-/* Fills h->install, h->worker and h->compiler.  `dir` is what the caller named, or NULL. */
+/* Fills h->install, h->worker and h->compiler.  `dir` is what the caller named,
+ * or NULL. */
 MUST_CHECK int install_find(struct redoma *h, const char *dir,
 			    struct redoma_error *err);
-/* Fills h->cache_dir and h->cache_key from the caller's directory, or from the home of
- * the user as the user database has it.  A user without one has no cache. */
+/* Fills h->cache_dir and h->cache_key from the caller's directory, or from the
+ * home of the user as the user database has it.  A user without one has no cache. */
 void install_cache(struct redoma *h, const char *dir);
-/* "<install>/images/<name>" into path; REDOMA_E_UNSUPPORTED if it is missing. */
+/* "<install>/images/<name>" into path; REDOMA_E_UNSUPPORTED: it is missing. */
 MUST_CHECK int install_image(const struct redoma *h, const char *name,
 			     char path[PATH_ROOM], struct redoma_error *err);
 

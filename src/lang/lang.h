@@ -12,7 +12,7 @@
 struct lang {
 	const char *name;	   /* "js" */
 	const char *source_name;   /* shown in errors when none was given */
-	const char *image;	   /* file below images/; NULL: a foreign module */
+	const char *image;	   /* below images/; NULL: a foreign module */
 	const char *image_fuel;	   /* the variant that counts fuel */
 	const char *const *suffixes; /* NULL-terminated, with the dot */
 	const char *interpreter;   /* word of a #! line; NULL: none */

@@ -308,7 +308,7 @@ static int add_grant(struct tree *t, const struct plan_grant *g, int32_t i,
 	slot = read ? &t->nodes[node].read : &t->nodes[node].write;
 	if (*slot >= 0)
 		return err_set(err, REDOMA_E_INVALID, "wasi",
-			       "%s is granted twice; keep one of the two grants",
+			       "%s is granted twice; keep one of the grants",
 			       g->guest);
 	*slot = i;
 	if (g->kind == GRANT_WRITE_FILE)

@@ -31,7 +31,7 @@ struct tree_node {
 	int32_t read, write; /* grants, or -1 */
 	bool directory;
 	bool made; /* by the run, in a write directory */
-	bool live; /* has a name; false after unlink while descriptors are open */
+	bool live; /* has a name; false: unlinked, descriptors are open */
 	bool free;
 	/* files of a write grant */
 	bool touched; /* opened for writing: it exists */

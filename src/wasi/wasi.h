@@ -75,10 +75,11 @@ struct wasi_host {
 	/* Read grants: a regular file or a directory; st is filled.  In a write
 	 * directory always WRITE|CREATE: a new empty stage, whatever the path
 	 * was used for before (the guest may have renamed that file); fd is
-	 * its descriptor, O_RDWR.  The names that count in the end are those of
-	 * wasi_written.  close of such a handle: the guest unlinked the file. */
-	int (*open)(void *data, uint32_t grant, const char *path, unsigned flags,
-		    struct wasi_opened *ret);
+	 * its descriptor, O_RDWR.  The names that count in the end are those
+	 * of wasi_written.  close of such a handle: the guest unlinked the
+	 * file. */
+	int (*open)(void *data, uint32_t grant, const char *path,
+		    unsigned flags, struct wasi_opened *ret);
 	int (*stat)(void *data, uint32_t grant, const char *path, bool follow,
 		    struct wasi_stat *ret);
 	/* Entries from position `at` on as records {u64 ino, u8 type, u16 len,
@@ -154,7 +155,8 @@ MUST_CHECK int wasi_begin(struct wasi *w, const struct plan *plan,
 void wasi_bind(struct wasi *w, wasmtime_context_t *ctx,
 	       const wasmtime_memory_t *memory);
 /* Closes every descriptor that the run opened (the plan's own are closed by
- * plan_done); fills *ret, which is borrowed until wasi_begin.  The written files stay listed until the next wasi_begin. */
+ * plan_done); fills *ret, which is borrowed until wasi_begin.  The written
+ * files stay listed until the next wasi_begin. */
 void wasi_end(struct wasi *w, struct wasi_report *ret);
 size_t wasi_written(const struct wasi *w, const struct wasi_written **ret);
 void wasi_free(struct wasi *w);

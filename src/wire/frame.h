@@ -21,8 +21,8 @@
 #define FRAME_FDS_MAX 253 /* SCM_MAX_FD, unix(7) */
 #define FRAME_LAST 1u
 
-/* core -> worker: BOUND MODULE PLAN NAME INVOKE SOURCE INPUT, in this order, the
- * last one starts the run; ANSWER.  worker -> core: the rest.
+/* core -> worker: BOUND MODULE PLAN NAME INVOKE SOURCE INPUT, in this order,
+ * the last one starts the run; ANSWER.  worker -> core: the rest.
  * core <-> zygote: SPAWN, READY, BORN, DEAD. */
 enum frame_kind {
 	FRAME_PLAN = 1,

@@ -43,7 +43,8 @@ int deadline_install(struct engine *e, struct redoma_error *err)
 	sigdelset(&sa.sa_mask, SIGILL);
 	sigdelset(&sa.sa_mask, SIGFPE);
 	sigdelset(&sa.sa_mask, SIGBUS);
-	if (sigaction(SIGRTMIN, &sa, NULL) || sigaction(SIGRTMIN + 1, &sa, NULL))
+	if (sigaction(SIGRTMIN, &sa, NULL) ||
+	    sigaction(SIGRTMIN + 1, &sa, NULL))
 		return err_sys(err, WHERE, "install the deadline's handler");
 	/* A write over RLIMIT_FSIZE is EFBIG to the guest, not our end. */
 	sa = (struct sigaction){.sa_handler = SIG_IGN};

@@ -166,7 +166,8 @@ static void forget(struct birth *b)
 static int deliver(struct channel *c, struct birth *b,
 		   struct redoma_error *err)
 {
-	struct spawn_born born = {.slot = b->slot, .pid = b->pid, .cpu = b->cpu};
+	struct spawn_born born = {
+		.slot = b->slot, .pid = b->pid, .cpu = b->cpu};
 	int fds[2] = {b->sock, b->pidfd};
 	struct {
 		struct frame f;
@@ -286,8 +287,8 @@ static int turn(struct channel *c, struct kit *k, struct nursery *n,
 	int r = 0;
 
 	if (poll(p, len, -1) < 0)
-		return errno == EINTR ? 0
-				      : err_sys(err, WHERE, "wait for the core");
+		return errno == EINTR ?
+			0 : err_sys(err, WHERE, "wait for the core");
 	for (i = 2; i < len && !r; i++)
 		if (p[i].revents)
 			r = deliver(c, who[i], err);
