@@ -1,7 +1,7 @@
 /* The process that was started prepares the jail, makes a child in it and
- * waits; it never looks at the module.  The child locks itself, reads, compiles,
- * writes and reports.  If the child ends without a report, at its deadline or by
- * a signal, the parent says so in its place. */
+ * waits; it never looks at the module.  The child locks itself, reads,
+ * compiles, writes and reports.  If the child ends without a report, at its
+ * deadline or by a signal, the parent says so in its place. */
 #include "compiler/serve.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 /* Code, its tables and the allocator's own. */
 #define BASE_MEMORY ((uint64_t)64 << 20)
 
-_Static_assert(COMPILE_CONTROLS >= JAIL_CONTROLS, "a report holds all controls");
+_Static_assert(COMPILE_CONTROLS >= JAIL_CONTROLS, "room for all controls");
 _Static_assert(COMPILE_MODULE == COMPILE_INPUT_MAX, "one limit, two floors");
 _Static_assert(COMPILE_ARTEFACT == COMPILE_OUTPUT_MAX, "one limit, two floors");
 
@@ -113,8 +113,8 @@ static void explain(const siginfo_t *si, const struct rusage *used, bool late,
 
 	if (late || (si->si_code == CLD_KILLED && cpu))
 		err_set(err, REDOMA_E_INVALID, WHERE,
-			"compiling the module takes more than %d seconds; build "
-			"it smaller, or split its largest functions",
+			"compiling the module takes more than %d seconds; "
+			"build it smaller, or split its largest functions",
 			COMPILE_SECONDS);
 	else if (si->si_code == CLD_KILLED && si->si_status == SIGSYS)
 		err_set(err, REDOMA_E_WORKER, WHERE,

@@ -26,13 +26,20 @@ static wasm_engine_t *compile_engine(enum engine_profile profile)
 	return wasm_engine_new_with_config(c);
 }
 
-/* What the validator said, without who called it. */
+/* What the validator said, without who called it: the words after the last of
+ * these. */
 static const char *last_cause(const char *text)
 {
-	static const char words[] = "Invalid input WebAssembly code ";
-	const char *found = strstr(text, words);
+	static const char *const words[] = {"Invalid input WebAssembly code ",
+					    "Caused by: "};
 
-	return found ? found + strlen(words) : text;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *next = strstr(text, words[i]);
+
+		for (; next; next = strstr(text, words[i]))
+			text = next + strlen(words[i]);
+	}
+	return text;
 }
 
 static int invalid(struct redoma_error *err, wasmtime_error_t *error)
@@ -47,8 +54,8 @@ static int invalid(struct redoma_error *err, wasmtime_error_t *error)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the module needs %s, which is off here: %.120s",
 			       feature, text);
-	return err_set(err, REDOMA_E_INVALID, WHERE, "not a valid module: %.190s",
-		       text);
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "not a valid module: %.190s", text);
 }
 
 static int keep(const wasm_byte_vec_t *artefact, struct buf *out,

@@ -252,6 +252,8 @@ void engine_error_text(wasmtime_error_t *e, char *text, size_t size)
 		}
 		text[at++] = (char)ch;
 	}
+	while (at && text[at - 1] == ' ')
+		at--;
 	text[at] = 0;
 	wasm_byte_vec_delete(&m);
 }

@@ -247,10 +247,11 @@ static int begin(struct exec *x, uint64_t epochs, struct exec_outcome *out,
 	return 0;
 }
 
-/* A deadline that has passed ends a start function at its entry. */
-static void warm(struct exec *x)
+/* A deadline that has passed ends a start function at its entry, so what traps
+ * here in another way are the module's segments. */
+static int warm(struct exec *x, struct redoma_error *err)
 {
-	struct exec_outcome out;
+	struct exec_outcome out = {.trap = -1};
 
 	x->limits = (struct exec_limits){
 		.memory_bytes = ENGINE_MEMORY_MAX,
@@ -258,12 +259,19 @@ static void warm(struct exec *x)
 	};
 	(void)!begin(x, 0, &out, NULL);
 	exec_reset(x);
+	if (out.trap != WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS &&
+	    out.trap != WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS)
+		return 0;
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "the module's data or elements lie outside its memory "
+		       "or table; build it anew");
 }
 
 int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
 	     struct exec **ret, struct redoma_error *err)
 {
 	struct exec *x;
+	int rc = 0;
 
 	if (!e->pre)
 		return err_set(err, REDOMA_E_BUSY, WHERE,
@@ -273,7 +281,11 @@ int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
 		return err_nomem(err, WHERE);
 	x->e = e;
 	if (engine_profile_row(e->profile)->epoch)
-		warm(x);
+		rc = warm(x, err);
+	if (rc) {
+		free(x);
+		return rc;
+	}
 	x->stop = stop;
 	*ret = x;
 	return 0;

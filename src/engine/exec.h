@@ -51,7 +51,8 @@ struct exec;
  * In an epoch profile the module is instantiated once and reset: no guest code
  * runs (a start function traps at its entry), but what comes after needs
  * neither memfd_create nor file mappings any more.  So call it while the jail
- * still allows them. */
+ * still allows them.  REDOMA_E_INVALID: its segments lie outside its memory or
+ * table. */
 MUST_CHECK int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
 			struct exec **ret, struct redoma_error *err);
 void exec_free(struct exec *x); /* resets first; NULL is fine */

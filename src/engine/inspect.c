@@ -93,8 +93,8 @@ static int check_header(const unsigned char *p, size_t len,
 			       "unbundle)");
 	if (p[4] != 1 || p[5] || p[6] || p[7])
 		return err_set(err, REDOMA_E_INVALID, WHERE,
-			       "WebAssembly version %u is unknown; version 1 is "
-			       "what runs here",
+			       "WebAssembly version %u is unknown; version 1 "
+			       "is what runs here",
 			       p[4] | p[5] << 8 | p[6] << 16 |
 				       (unsigned)p[7] << 24);
 	return 0;

@@ -18,8 +18,8 @@ void reset_free(struct reset *r); /* NULL is fine */
 
 /* Resets x (whatever state it is in), begins a new instance under the limits it
  * had, and compares: memory with the copy, bytes past it, up to the size that
- * any instance reached since, with zero; globals and table sizes.  *ret_wrong is
- * the number of bytes that differ (a global or a table counts as 8).  The
+ * any instance reached since, with zero; globals and table sizes.  *ret_wrong
+ * is the number of bytes that differ (a global or a table counts as 8).  The
  * instance is left begun at its grown size: exec_reset it.
  * REDOMA_E_WORKER: the new instance did not begin, so nothing is known. */
 MUST_CHECK int reset_verify(struct exec *x, struct reset *r,

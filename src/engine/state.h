@@ -19,7 +19,7 @@ struct engine {
 	bool fast_reset;
 	bool has_start; /* exports _start () -> () */
 	bool has_init;  /* exports _initialize () -> () */
-	uint32_t interrupt_at; /* of an image; 0: image_prepare was not called */
+	uint32_t interrupt_at; /* of an image; 0: not prepared */
 };
 
 struct profile_row {

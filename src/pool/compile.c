@@ -112,8 +112,8 @@ int compile_module(const struct compile_options *o, int module_fd, int *ret_fd,
 	struct compile_report report = {0};
 	CLEANUP_FD int out = -1;
 	CLEANUP_FD int in = -1;
-	CLEANUP_FD int artefact = fd_lift(
-		memfd_create("redoma-artefact", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	CLEANUP_FD int artefact = fd_lift(memfd_create(
+		"redoma-artefact", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	int pipe_fds[2], pidfd, rc;
 
 	if (artefact < 0)

@@ -1,8 +1,8 @@
 /* pool/compile.h - one untrusted module to machine code, by redoma-compile.
  *
  * The compiler is a process of its own, inside the kernel jail, with
- * COMPILE_SECONDS, COMPILE_MEMORY and COMPILE_ARTEFACT (wire/compile.h); what it
- * answers is not believed, only passed on as text. */
+ * COMPILE_SECONDS, COMPILE_MEMORY and COMPILE_ARTEFACT (wire/compile.h); what
+ * it answers is not believed, only passed on as text. */
 #ifndef POOL_COMPILE_H
 #define POOL_COMPILE_H
 
@@ -18,7 +18,8 @@ struct compile_options { /* borrowed for the call */
 };
 
 /* `module_fd` is at offset 0 and borrowed.  *ret_fd: a sealed memfd with the
- * artefact; whatever the compiler wrote, so only for a process inside all walls.
+ * artefact; whatever the compiler wrote, so only for a process inside all
+ * walls.
  * REDOMA_E_INVALID: no module that can run here, or over a limit.
  * REDOMA_E_UNSUPPORTED: a wall of the compiler's jail cannot be built.
  * `ret_report` (may be NULL) is filled whenever the compiler reported. */

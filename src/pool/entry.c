@@ -169,9 +169,9 @@ int entry_lock(const struct entry_dir *d, const uint8_t name[ENTRY_NAME],
 
 	file_name(name, ".lock", path);
 	for (;;) {
-		CLEANUP_FD int fd = fd_lift(
-			openat(d->fd, path,
-			       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+		CLEANUP_FD int fd = fd_lift(openat(
+			d->fd, path,
+			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
 
 		if (fd < 0)
 			return -1;

@@ -106,8 +106,9 @@ int key_read(const char *path, uint8_t key[KEY_BYTES], char *why, size_t size)
 			break;
 	}
 	if (fd < 0) {
-		snprintf(why, size, "cannot make or open the cache's key %s: %s",
-			 path, strerror(errno));
+		snprintf(why, size,
+			 "cannot make or open the cache's key %s: %s", path,
+			 strerror(errno));
 		return -1;
 	}
 	if (check_key(fd, path, why, size))

@@ -174,7 +174,8 @@ static void an_entry_is_found_or_named(void **state)
 		"no command entry (_start); call an export with --invoke NAME "
 		"(exports: convert, blend, refs)");
 	refused(&j, module_entry(j.e, "konvert", 0, &j.err),
-		"no exported function \"konvert\" (exports: convert, blend, refs)");
+		"no exported function \"konvert\" "
+		"(exports: convert, blend, refs)");
 	refused(&j, module_entry(j.e, "memory", 0, &j.err),
 		"no exported function \"memory\"");
 	refused(&j, module_entry(j.e, "convert", 2, &j.err),
@@ -240,6 +241,29 @@ static void entries_of_odd_types_are_refused(void **state)
 	jar_close(&j);
 }
 
+static void segments_must_lie_inside(void **state)
+{
+	(void)state;
+	for (int32_t at = 65533; at < 65536; at++) {
+		struct wasm m = {0};
+		struct jar j;
+		int rc;
+
+		wasm_memory(&m, 1, -1);
+		wasm_export(&m, "memory", 2, 0);
+		m.start = 1 + wasm_func(&m, wasm_type(&m, "", ""), "",
+					CODE(0x41, 0x7c, 0x28, 2, 0, 0x1a));
+		wasm_data(&m, at, "abc", 3);
+		assert_int_equal(link_module(&j, &m, NULL), 0);
+		rc = exec_new(j.e, NULL, &j.x, &j.err);
+		if (at == 65533)
+			assert_int_equal(rc, 0);
+		else
+			refused(&j, rc, "lie outside");
+		jar_close(&j);
+	}
+}
+
 static void only_artefacts_of_this_profile_are_loaded(void **state)
 {
 	CLEANUP(buf_done) struct buf wasm = {0};
@@ -290,6 +314,7 @@ int main(void)
 		cmocka_unit_test(an_entry_is_found_or_named),
 		cmocka_unit_test(a_reactor_is_initialised_first),
 		cmocka_unit_test(entries_of_odd_types_are_refused),
+		cmocka_unit_test(segments_must_lie_inside),
 		cmocka_unit_test(only_artefacts_of_this_profile_are_loaded),
 	};
 
