@@ -20,5 +20,5 @@ console.log(util.inspect.custom, typeof util.TextEncoder, util.types === require
 try { util.promisify(5); } catch (e) { console.log(e.code, e.message); }
 try { util.callbackify('x'); } catch (e) { console.log(e.code, e.message); }
 console.log(util.format('%s', util.inspect(new Map([['a', [1, 2]]]))));
-console.log(util.toUSVString('a\ud800b'), util.deprecate((a) => a, 'old')(5));
+console.log(util.toUSVString('a\ud800b'));
 console.log(require('node:util') === util, Object.keys(util.inspect.styles).length, util.inspect.colors.red);
