@@ -10,7 +10,8 @@
 MUST_CHECK int install_find(struct redoma *h, const char *dir,
 			    struct redoma_error *err);
 /* Fills h->cache_dir and h->cache_key from the caller's directory, or from the
- * home of the user as the user database has it.  A user without one has no cache. */
+ * home of the user as the user database has it.  A user without one has no
+ * cache. */
 void install_cache(struct redoma *h, const char *dir);
 /* "<install>/images/<name>" into path; REDOMA_E_UNSUPPORTED: it is missing. */
 MUST_CHECK int install_image(const struct redoma *h, const char *name,

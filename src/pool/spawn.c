@@ -11,12 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "pool/kernel.h"
 
 #define WHERE "pool"
-
-#ifndef CLONE_CLEAR_SIGHAND
-#define CLONE_CLEAR_SIGHAND 0x100000000ULL
-#endif
 
 /* Moves the descriptors to 3, 4, ... without one overwriting another: first
  * all of them above the range, then down. */
