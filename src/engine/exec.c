@@ -221,6 +221,13 @@ static int not_instantiated(struct exec *x, struct exec_outcome *out,
 		       out->text);
 }
 
+/* Segments are copied by the code that also calls the start function. */
+static bool is_outside(const struct exec_outcome *out)
+{
+	return out->trap == WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS ||
+	       out->trap == WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS;
+}
+
 static int begin(struct exec *x, uint64_t epochs, struct exec_outcome *out,
 		 struct redoma_error *err)
 {
@@ -241,17 +248,21 @@ static int begin(struct exec *x, uint64_t epochs, struct exec_outcome *out,
 	finish(x, out, trap, error);
 	if (failed)
 		return not_instantiated(x, out, err);
+	if (is_outside(out))
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the module cannot be set up: its data, its "
+			       "elements or its start function reach outside "
+			       "its memory or table");
 	x->ready = out->end == EXEC_DONE;
 	if (x->ready)
 		bind_memory(x);
 	return 0;
 }
 
-/* A deadline that has passed ends a start function at its entry, so what traps
- * here in another way are the module's segments. */
-static int warm(struct exec *x, struct redoma_error *err)
+/* A deadline that has passed ends a start function at its entry. */
+static void warm(struct exec *x)
 {
-	struct exec_outcome out = {.trap = -1};
+	struct exec_outcome out;
 
 	x->limits = (struct exec_limits){
 		.memory_bytes = ENGINE_MEMORY_MAX,
@@ -259,19 +270,12 @@ static int warm(struct exec *x, struct redoma_error *err)
 	};
 	(void)!begin(x, 0, &out, NULL);
 	exec_reset(x);
-	if (out.trap != WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS &&
-	    out.trap != WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS)
-		return 0;
-	return err_set(err, REDOMA_E_INVALID, WHERE,
-		       "the module's data or elements lie outside its memory "
-		       "or table; build it anew");
 }
 
 int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
 	     struct exec **ret, struct redoma_error *err)
 {
 	struct exec *x;
-	int rc = 0;
 
 	if (!e->pre)
 		return err_set(err, REDOMA_E_BUSY, WHERE,
@@ -281,11 +285,7 @@ int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
 		return err_nomem(err, WHERE);
 	x->e = e;
 	if (engine_profile_row(e->profile)->epoch)
-		rc = warm(x, err);
-	if (rc) {
-		free(x);
-		return rc;
-	}
+		warm(x);
 	x->stop = stop;
 	*ret = x;
 	return 0;

@@ -51,8 +51,7 @@ struct exec;
  * In an epoch profile the module is instantiated once and reset: no guest code
  * runs (a start function traps at its entry), but what comes after needs
  * neither memfd_create nor file mappings any more.  So call it while the jail
- * still allows them.  REDOMA_E_INVALID: its segments lie outside its memory or
- * table. */
+ * still allows them. */
 MUST_CHECK int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
 			struct exec **ret, struct redoma_error *err);
 void exec_free(struct exec *x); /* resets first; NULL is fine */
@@ -60,6 +59,7 @@ void exec_free(struct exec *x); /* resets first; NULL is fine */
 /* A new store and instance under the limits; the module's start function runs
  * here, under the same limits and deadline.  Arm the timer and wasi before.
  * out->end other than EXEC_DONE: it ended already.
+ * REDOMA_E_INVALID: its segments lie outside its memory or table.
  * REDOMA_E_BUSY: there is an instance already (exec_reset was forgotten). */
 MUST_CHECK int exec_begin(struct exec *x, const struct exec_limits *l,
 			  struct exec_outcome *out, struct redoma_error *err);
