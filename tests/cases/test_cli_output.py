@@ -179,6 +179,9 @@ def _():
     for closed in ((0,), (1,), (2,), (0, 1, 2)):
         pid = os.fork()
         if not pid:
+            null = os.open("/dev/null", os.O_RDWR)
+            for fd in (1, 2):
+                os.dup2(null, fd)
             for fd in closed:
                 os.close(fd)
             os.execv(REDOMA, [REDOMA, "eval", "js", "1", "--quiet"])

@@ -126,7 +126,7 @@ def _():
     expect(r, "error")
     e = r.json["error"]
     need(e["line"] == 3, r.about())
-    need(3 <= e["column"] <= 12, r.about())
+    need(3 <= e["column"] <= 25, r.about())
     r = js("const a = 1;\nconst b = ;\n")
     expect(r, "error", "invalid")
     need(r.json["error"]["line"] == 2, r.about())

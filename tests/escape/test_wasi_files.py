@@ -62,7 +62,8 @@ def _():
                  ("put", "new.txt", "x"), ("put", "/tmp/new.txt", "x"),
                  ("mkdir", "/made")):
         got = lines(files(*args))
-        need(all(l.split()[0] != "ok" or l.strip() == "ok" for l in got),
+        need(all(l in ("ok .:3 ..:3", "EACCES", "ENOENT", "ENOTCAPABLE",
+                       "EROFS", "EPERM", "EISDIR", "ENOTDIR") for l in got),
              f"{args}: {got}")
         need(not any(l == "ok" for l in got if args[0] in ("put", "mkdir")),
              f"{args}: {got}")
@@ -94,7 +95,7 @@ def _():
     (scratch() / "tree" / "é.txt").write_text("composed")
     names = ["in.txt%00", "in.txt%00.png", "%ff%fe", "in%80.txt",
              "e%cc%81.txt", "IN.TXT", "%ed%a0%80", "%c0%af", "..%2f..",
-             "a" * 70000]
+             "a" * 60000]
     got = lines(files("raw-open", *names, options=tree()))
     need(len(got) == len(names) and "ok" not in got, f"{got}")
     got = lines(files("raw-open", "%c3%a9.txt", "in.txt", options=tree()))
@@ -235,8 +236,8 @@ def _():
         "--write", f"{out}/f=/o/f:64KiB"))
     need(lines(r) == ["65536 ok"], r.about())
     r = files("put-many", "/o/f", "200", options=(
-        "--write", f"{fresh('out')}/=/o/:10"))
-    need(r.status == "refused" or int(lines(r)[0].split()[0]) <= 10, r.about())
+        "--write", f"{fresh('out')}/=/o/:10B"))
+    need(lines(r)[0].split()[0] == "10", r.about())
     p = write("q.yaml", f"redoma: 1\nwrite: [{{host: {fresh('out')}/, as: /o/,"
               " max_bytes: 1MiB, max_files: 7}]\n")
     r = files("put-many", "/o/f", "200", options=("--policy", p))
@@ -257,7 +258,7 @@ def _():
     need(got == ["ok 5678"], f"{got}")
     got = under("opens: 2", "cat", "/r/f", "/r/f", "/r/f")
     need([l[:2] for l in got].count("ok") == 2, f"{got}")
-    got = under("max_bytes: 5000", "cat", "/r/f", "/r/f", "/r/f")
+    got = under("max_bytes: 5000B", "cat", "/r/f", "/r/f", "/r/f")
     total = sum(len(l) - 3 for l in got if l.startswith("ok"))
     need(total <= 5000, f"{total}")
 

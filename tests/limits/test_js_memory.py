@@ -17,7 +17,8 @@ BOMBS = [
      "a.length", 3),
     ("C031 one array of 60 million", "new Array(60e6).fill(1).length",
      "new Array(6e4).fill(1).length", 60000),
-    ("text", "let s = 'x'; for (;;) s += s + '!'; s.length",
+    ("text", "let a = [], s = 'x'; for (;;) { s += '!'; a.push(s + a.length);"
+     "if (s.length < 1e5) s += s }",
      "let s = 'x'; for (let i = 0; i < 9; i++) s += s; s.length", 512),
     ("flat text", "const a = []; for (;;) a.push('x'.repeat(1e6 + a.length))",
      "'x'.repeat(1e6).length", 1000000),
