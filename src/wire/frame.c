@@ -13,6 +13,7 @@ void channel_init(struct channel *c, int fd)
 {
 	c->fd = fd;
 	c->run = 0;
+	c->send_by_us = 0;
 	c->adopt = false;
 	c->at = 0;
 	c->have = 0;
@@ -54,21 +55,53 @@ static void skip(struct msghdr *m, size_t n)
 	}
 }
 
-static int send_all(int fd, struct msghdr *m, struct redoma_error *err)
+static int wait_for(int fd, short events, uint64_t until_us,
+		    struct redoma_error *err)
 {
-	while (m->msg_iovlen) {
-		ssize_t n = sendmsg(fd, m, MSG_NOSIGNAL);
+	for (;;) {
+		struct pollfd p = {.fd = fd, .events = events};
+		uint64_t now = clock_monotonic_us();
+		uint64_t left = now < until_us ? until_us - now : 0;
+		struct timespec t = {(time_t)(left / 1000000),
+				     (long)(left % 1000000) * 1000};
+		int n = ppoll(&p, 1, &t, NULL);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
-			return err_set(err, REDOMA_E_WORKER, WHERE,
-				       "the other process is gone");
-		if (n < 0 && errno == EAGAIN)
-			return err_set(err, REDOMA_E_WORKER, WHERE,
-				       "the other process does not read");
+		if (n > 0)
+			return 0;
+		if (n == 0)
+			return err_set(err, REDOMA_E_BUSY, WHERE,
+				       "the other process was not ready in "
+				       "time");
+		if (errno != EINTR)
+			return err_sys(err, WHERE, "wait for a frame");
+	}
+}
+
+static int send_failed(const struct channel *c, struct redoma_error *err)
+{
+	if (errno == EINTR)
+		return 0;
+	if (errno == EAGAIN)
+		return wait_for(c->fd, POLLOUT, c->send_by_us, err);
+	if (errno == EPIPE || errno == ECONNRESET)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the other process is gone");
+	return err_sys(err, WHERE, "send a frame");
+}
+
+static int send_all(const struct channel *c, struct msghdr *m,
+		    struct redoma_error *err)
+{
+	int flags = MSG_NOSIGNAL | (c->send_by_us ? MSG_DONTWAIT : 0);
+
+	while (m->msg_iovlen) {
+		ssize_t n = sendmsg(c->fd, m, flags);
+		int r = n < 0 ? send_failed(c, err) : 0;
+
+		if (r)
+			return r;
 		if (n < 0)
-			return err_sys(err, WHERE, "send a frame");
+			continue;
 		m->msg_control = NULL;
 		m->msg_controllen = 0;
 		skip(m, (size_t)n);
@@ -76,8 +109,8 @@ static int send_all(int fd, struct msghdr *m, struct redoma_error *err)
 	return 0;
 }
 
-static int send_parts(int fd, struct msghdr *m, const int *fds, size_t n_fds,
-		      struct redoma_error *err)
+static int send_parts(const struct channel *c, struct msghdr *m,
+		      const int *fds, size_t n_fds, struct redoma_error *err)
 {
 	union {
 		struct cmsghdr align;
@@ -93,7 +126,7 @@ static int send_parts(int fd, struct msghdr *m, const int *fds, size_t n_fds,
 					     .cmsg_len = CMSG_LEN(n)};
 		memcpy(CMSG_DATA(&ctl.align), fds, n);
 	}
-	return send_all(fd, m, err);
+	return send_all(c, m, err);
 }
 
 static int send_frame(struct channel *c, const struct frame *f,
@@ -103,7 +136,7 @@ static int send_frame(struct channel *c, const struct frame *f,
 	struct iovec v[2] = {{(void *)f, sizeof *f}, {(void *)body, f->len}};
 	struct msghdr m = {.msg_iov = v, .msg_iovlen = f->len ? 2 : 1};
 
-	return send_parts(c->fd, &m, fds, f->n_fds, err);
+	return send_parts(c, &m, fds, f->n_fds, err);
 }
 
 int channel_put(struct channel *c, enum frame_kind kind, const void *p,
@@ -135,7 +168,7 @@ int channel_flush(struct channel *c, const int *fds, size_t n_fds,
 {
 	struct iovec v = {c->out.data, c->out.len};
 	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
-	int r = c->out.len ? send_parts(c->fd, &m, fds, n_fds, err) : 0;
+	int r = c->out.len ? send_parts(c, &m, fds, n_fds, err) : 0;
 
 	buf_clear(&c->out);
 	return r;
@@ -217,26 +250,6 @@ static void keep_fds(struct channel *c, struct msghdr *m)
 	}
 }
 
-static int wait_in(int fd, uint64_t until_us, struct redoma_error *err)
-{
-	for (;;) {
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-		uint64_t now = clock_monotonic_us();
-		uint64_t left = now < until_us ? until_us - now : 0;
-		struct timespec t = {(time_t)(left / 1000000),
-				     (long)(left % 1000000) * 1000};
-		int n = ppoll(&p, 1, &t, NULL);
-
-		if (n > 0)
-			return 0;
-		if (n == 0)
-			return err_set(err, REDOMA_E_BUSY, WHERE,
-				       "no frame in time");
-		if (errno != EINTR)
-			return err_sys(err, WHERE, "wait for a frame");
-	}
-}
-
 /* One large read behind what is there. */
 static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
 {
@@ -259,7 +272,7 @@ static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
 				   .msg_control = &ctl,
 				   .msg_controllen = sizeof ctl};
 		int timed = until_us != UINT64_MAX;
-		int r = timed ? wait_in(c->fd, until_us, err) : 0;
+		int r = timed ? wait_for(c->fd, POLLIN, until_us, err) : 0;
 
 		if (r)
 			return r;

@@ -59,6 +59,8 @@ struct frame {
 struct channel {
 	int fd;
 	uint64_t run;
+	uint64_t send_by_us; /* CLOCK_MONOTONIC; a send that takes longer is
+				REDOMA_E_BUSY.  0: it may take for ever */
 	bool adopt; /* take the run id of the next frame: the worker's end */
 	size_t at, have;
 	int fds[FRAME_FDS_MAX]; /* received, not yet taken */

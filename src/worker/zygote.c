@@ -127,7 +127,6 @@ static int make_child(struct kit *k, struct nursery *n, int cpu,
 	CLEANUP_FD int ours = -1;
 	CLEANUP_FD int theirs = -1;
 	CLEANUP_FD int pidfd = -1;
-	const struct timeval patience = {.tv_sec = 5};
 	struct birth *b = find_birth(n, 0);
 	int sv[2];
 	pid_t pid;
@@ -139,10 +138,6 @@ static int make_child(struct kit *k, struct nursery *n, int cpu,
 		return err_sys(err, WHERE, "make a socket pair");
 	ours = sv[0];
 	theirs = sv[1];
-	/* A worker that stops reading must not stop the core. */
-	if (setsockopt(theirs, SOL_SOCKET, SO_SNDTIMEO, &patience,
-		       sizeof patience))
-		return err_sys(err, WHERE, "bound the core's sends");
 	pid = jail_fork(k->jail, &pidfd, err);
 	if (pid < 0)
 		return pid;

@@ -1,0 +1,268 @@
+/* A worker that has turned against the core, or breaks its protocol: each is
+ * ended and named, and the next run is right.  The attacks are in
+ * tests/hostile; those of a broken first wall are tried without the kernel
+ * jail too, where they must succeed.
+ * test-seconds: 240 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <redoma.h>
+
+#define PATH 4096
+
+/* An installation whose worker is build/tests/hostile/<name>. */
+struct place {
+	char dir[PATH];
+	struct redoma *handle;
+};
+
+static void link_to(const struct place *p, const char *target,
+		    const char *name)
+{
+	char from[2 * PATH], to[2 * PATH];
+
+	snprintf(from, sizeof from, TEST_BUILD "/%s", target);
+	snprintf(to, sizeof to, "%s/%s", p->dir, name);
+	assert_int_equal(symlink(from, to), 0);
+}
+
+static struct redoma_policy *policy(const char *text)
+{
+	struct redoma_policy *p = NULL;
+	struct redoma_error err = {0};
+
+	if (redoma_policy_parse(text, strlen(text), "/", &p, &err))
+		fail_msg("%s", err.text);
+	return p;
+}
+
+static void place_open(struct place *p, const char *worker, const char *text)
+{
+	struct redoma_options o = REDOMA_OPTIONS_INIT;
+	struct redoma_policy *pol = policy(text);
+	struct redoma_error err = {0};
+	const char *tmp = getenv("TMPDIR");
+	char program[PATH];
+
+	snprintf(p->dir, sizeof p->dir, "%s/breach-XXXXXX", tmp ? tmp : "/tmp");
+	assert_non_null(mkdtemp(p->dir));
+	snprintf(program, sizeof program, "tests/hostile/%s", worker);
+	link_to(p, program, "redoma-worker");
+	link_to(p, "images", "images");
+	o.install_dir = p->dir;
+	o.single = !strcmp(worker, "forger");
+	o.verify = !strcmp(worker, "stale") || !strcmp(worker, "traitor");
+	if (redoma_open(pol, &o, &p->handle, &err))
+		fail_msg("%s", err.text);
+	redoma_policy_free(pol);
+}
+
+static void place_close(struct place *p)
+{
+	char name[2 * PATH];
+
+	redoma_close(p->handle);
+	snprintf(name, sizeof name, "%s/redoma-worker", p->dir);
+	unlink(name);
+	snprintf(name, sizeof name, "%s/images", p->dir);
+	unlink(name);
+	assert_int_equal(rmdir(p->dir), 0); /* nothing is left */
+}
+
+static struct redoma_result *run(struct place *p, const char *source)
+{
+	struct redoma_request q = REDOMA_REQUEST_INIT;
+	struct redoma_result *r = NULL;
+	struct redoma_error err = {0};
+
+	q.language = "js";
+	q.source = source;
+	q.source_len = strlen(source);
+	if (redoma_run(p->handle, &q, &r, &err))
+		fail_msg("%s: %s", source, err.text);
+	return r;
+}
+
+static void ends(struct place *p, const char *source, enum redoma_status want)
+{
+	struct redoma_result *r = run(p, source);
+
+	if (redoma_result_status(r) != want)
+		fail_msg("%s: %s", source, redoma_result_json(r, NULL));
+	assert_null(redoma_result_value(r, NULL));
+	redoma_result_free(r);
+}
+
+static void gives(struct place *p, const char *source, const char *value)
+{
+	struct redoma_result *r = run(p, source);
+	uint64_t len;
+	const char *got = redoma_result_value(r, &len);
+
+	if (!got || strcmp(got, value))
+		fail_msg("%s: %s", source, redoma_result_json(r, NULL));
+	redoma_result_free(r);
+}
+
+static const char *const forbidden[] = {
+	"//!socket",	"//!open",  "//!fork",	    "//!exec",
+	"//!map-code",	"//!uring", "//!namespace", "//!make-code",
+	"//!kill",	"//!memfd", "//!limit",
+};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static void forbidden_calls_are_breaches(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_open(&p, "traitor", "redoma: 1\nreuse: tenant\n");
+	for (size_t i = 0; i < COUNT(forbidden); i++) {
+		ends(&p, forbidden[i], REDOMA_STATUS_BREACH);
+		gives(&p, "1+1", "2");
+	}
+	place_close(&p);
+}
+
+static void without_the_jail_they_succeed(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_open(&p, "traitor-bare", "");
+	for (size_t i = 0; i < COUNT(forbidden); i++)
+		gives(&p, forbidden[i], "\"won\"");
+	place_close(&p);
+}
+
+static void crashes_are_told_from_breaches(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_open(&p, "traitor", "redoma: 1\nlimits: {wall: 200ms}\n");
+	ends(&p, "//!segv", REDOMA_STATUS_CRASHED);
+	ends(&p, "//!abort", REDOMA_STATUS_CRASHED);
+	ends(&p, "//!exit", REDOMA_STATUS_CRASHED);
+	ends(&p, "//!hang", REDOMA_STATUS_WALL_LIMIT);
+	gives(&p, "6*7", "42");
+	place_close(&p);
+}
+
+static void deaf_worker_dies_in_grace(void **state)
+{
+	struct place p;
+	struct redoma_result *r;
+	unsigned long long us = 0;
+	const char *wall;
+
+	(void)state;
+	place_open(&p, "traitor", "redoma: 1\nlimits: {wall: 200ms}\n");
+	gives(&p, "1", "1");
+	r = run(&p, "//!hang");
+	wall = strstr(redoma_result_json(r, NULL), "\"wall_us\":");
+	assert_non_null(wall);
+	us = strtoull(wall + strlen("\"wall_us\":"), NULL, 10);
+	assert_in_range(us, 200000, 1000000);
+	redoma_result_free(r);
+	place_close(&p);
+}
+
+static void broken_protocol_is_a_breach(void **state)
+{
+	static const char *const ways[] = {
+		"wrong-run",	  "wrong-magic",   "wrong-kind",
+		"core-kind",	  "huge-length",   "forged-fds",
+		"garbage",	  "bad-value",	   "short-outcome",
+		"forged-counts",  "bad-call",	   "escape-publish",
+		"outcome-flood", "claim-breach",
+	};
+	struct place p;
+
+	(void)state;
+	place_open(&p, "forger", "");
+	gives(&p, "honest", "42");
+	for (size_t i = 0; i < COUNT(ways); i++)
+		ends(&p, ways[i], REDOMA_STATUS_BREACH);
+	gives(&p, "honest", "42");
+	place_close(&p);
+}
+
+static void flood_silence_and_hang_up(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_open(&p, "forger", "redoma: 1\nlimits: {wall: 100ms}\n");
+	ends(&p, "flood", REDOMA_STATUS_OUTPUT_LIMIT);
+	ends(&p, "silence", REDOMA_STATUS_WALL_LIMIT);
+	ends(&p, "hang-up", REDOMA_STATUS_CRASHED);
+	gives(&p, "honest", "42");
+	place_close(&p);
+}
+
+static unsigned long long wrong_bytes(struct place *p)
+{
+	static const char dirty[] =
+		"let a=[];for(let i=0;i<20000;i++)a.push({id:i,s:'x'+i});"
+		"a.length";
+	unsigned long long n = 0;
+
+	/* One run's reset is told by the next. */
+	for (int i = 0; i < 4; i++) {
+		struct redoma_result *r = run(p, dirty);
+		const char *at = strstr(redoma_result_json(r, NULL),
+					"\"reset_wrong\":");
+
+		assert_non_null(at);
+		n += strtoull(at + strlen("\"reset_wrong\":"), NULL, 10);
+		redoma_result_free(r);
+	}
+	return n;
+}
+
+static void resets_are_exact(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_open(&p, "traitor", "redoma: 1\nreuse: tenant\n");
+	assert_int_equal(wrong_bytes(&p), 0);
+	place_close(&p);
+}
+
+static void a_stale_page_map_is_seen(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_open(&p, "stale", "redoma: 1\nreuse: tenant\n");
+	assert_true(wrong_bytes(&p) > 0);
+	place_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forbidden_calls_are_breaches),
+		cmocka_unit_test(without_the_jail_they_succeed),
+		cmocka_unit_test(crashes_are_told_from_breaches),
+		cmocka_unit_test(deaf_worker_dies_in_grace),
+		cmocka_unit_test(broken_protocol_is_a_breach),
+		cmocka_unit_test(flood_silence_and_hang_up),
+		cmocka_unit_test(resets_are_exact),
+		cmocka_unit_test(a_stale_page_map_is_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

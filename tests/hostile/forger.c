@@ -1,0 +1,256 @@
+/* A zygote and worker in one that speaks the core's protocol until it is given
+ * a run, and then breaks it in the way that the source names: "//!kind". */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "wire/frame.h"
+#include "wire/outcome.h"
+#include "wire/spawn.h"
+
+static void send_raw(const struct channel *c, struct frame f, const void *body,
+		     size_t n)
+{
+	if (write(c->fd, &f, sizeof f) < 0 || (n && write(c->fd, body, n) < 0))
+		_exit(1);
+}
+
+static struct frame honest(const struct channel *c, uint16_t kind, uint32_t len)
+{
+	return (struct frame){.magic = FRAME_MAGIC,
+			      .kind = kind,
+			      .flags = FRAME_LAST,
+			      .run = c->run,
+			      .len = len};
+}
+
+static void send_outcome(struct channel *c, const struct outcome *o)
+{
+	struct buf b = {0};
+
+	if (outcome_encode(o, &b, NULL) ||
+	    channel_put(c, FRAME_OUTCOME, b.data, b.len, 0, NULL) ||
+	    channel_flush(c, NULL, 0, NULL))
+		_exit(1);
+}
+
+static void wrong_run(struct channel *c)
+{
+	struct frame f = honest(c, FRAME_OUT, 0);
+
+	f.run ^= 1;
+	send_raw(c, f, NULL, 0);
+}
+
+static void wrong_magic(struct channel *c)
+{
+	struct frame f = honest(c, FRAME_OUT, 0);
+
+	f.magic = 0;
+	send_raw(c, f, NULL, 0);
+}
+
+static void wrong_kind(struct channel *c)
+{
+	send_raw(c, honest(c, 999, 0), NULL, 0);
+}
+
+static void core_kind(struct channel *c)
+{
+	send_raw(c, honest(c, FRAME_PLAN, 0), NULL, 0);
+}
+
+static void huge_length(struct channel *c)
+{
+	send_raw(c, honest(c, FRAME_OUT, 0xffffffffu), NULL, 0);
+}
+
+static void forged_fds(struct channel *c)
+{
+	struct frame f = honest(c, FRAME_OUT, 0);
+
+	f.n_fds = 200;
+	send_raw(c, f, NULL, 0);
+}
+
+static void garbage(struct channel *c)
+{
+	char junk[5000];
+
+	memset(junk, 0xa5, sizeof junk);
+	if (write(c->fd, junk, sizeof junk) < 0)
+		_exit(1);
+}
+
+static void bad_value(struct channel *c)
+{
+	struct outcome o = {.status = REDOMA_STATUS_OK};
+
+	if (channel_put(c, FRAME_VALUE, "1,\"status\":\"ok\"", 15, 0, NULL))
+		_exit(1);
+	send_outcome(c, &o);
+}
+
+static void flood(struct channel *c)
+{
+	static char bytes[FRAME_BODY_MAX];
+
+	while (!channel_send(c, FRAME_OUT, 0, bytes, sizeof bytes, NULL))
+		;
+}
+
+static void outcome_flood(struct channel *c)
+{
+	static char bytes[FRAME_BODY_MAX];
+
+	while (!channel_send(c, FRAME_OUTCOME, 0, bytes, sizeof bytes, NULL))
+		;
+}
+
+static void short_outcome(struct channel *c)
+{
+	send_raw(c, honest(c, FRAME_OUTCOME, 3), "abc", 3);
+}
+
+static void forged_counts(struct channel *c)
+{
+	unsigned char bytes[512];
+
+	memset(bytes, 0xff, sizeof bytes);
+	send_raw(c, honest(c, FRAME_OUTCOME, sizeof bytes), bytes,
+		 sizeof bytes);
+}
+
+static void bad_call(struct channel *c)
+{
+	unsigned char bytes[64];
+
+	memset(bytes, 0xee, sizeof bytes);
+	send_raw(c, honest(c, FRAME_CALL, sizeof bytes), bytes, sizeof bytes);
+}
+
+/* A file it never made, published outside the granted directory. */
+static void escape_publish(struct channel *c)
+{
+	struct outcome_written w = {0, 1, {"../escaped", 10}};
+	struct outcome o = {.status = REDOMA_STATUS_OK,
+			    .n_written = 1,
+			    .written = &w};
+
+	send_outcome(c, &o);
+}
+
+static void claim_breach(struct channel *c)
+{
+	struct outcome o = {.status = REDOMA_STATUS_BREACH};
+
+	send_outcome(c, &o);
+}
+
+static void silence(struct channel *c)
+{
+	(void)c;
+	for (;;)
+		pause();
+}
+
+static void hang_up(struct channel *c)
+{
+	close(c->fd);
+	for (;;)
+		pause();
+}
+
+static void be_honest(struct channel *c)
+{
+	struct outcome o = {.status = REDOMA_STATUS_OK};
+
+	if (channel_put(c, FRAME_VALUE, "42", 2, 0, NULL))
+		_exit(1);
+	send_outcome(c, &o);
+}
+
+static const struct way {
+	const char *name;
+	void (*go)(struct channel *c);
+} ways[] = {
+	{"honest", be_honest},		 {"wrong-run", wrong_run},
+	{"wrong-magic", wrong_magic},	 {"wrong-kind", wrong_kind},
+	{"core-kind", core_kind},	 {"huge-length", huge_length},
+	{"forged-fds", forged_fds},	 {"garbage", garbage},
+	{"bad-value", bad_value},	 {"flood", flood},
+	{"outcome-flood", outcome_flood}, {"short-outcome", short_outcome},
+	{"forged-counts", forged_counts}, {"bad-call", bad_call},
+	{"escape-publish", escape_publish}, {"claim-breach", claim_breach},
+	{"silence", silence},		 {"hang-up", hang_up},
+};
+
+static void serve(int fd)
+{
+	struct channel *c = malloc(sizeof *c);
+	char source[64] = "";
+	struct frame f;
+	const void *body;
+
+	if (!c)
+		_exit(1);
+	channel_init(c, fd);
+	c->adopt = true;
+	do {
+		if (channel_recv(c, UINT64_MAX, &f, &body, NULL))
+			_exit(0);
+		if (f.kind == FRAME_SOURCE && f.len < sizeof source)
+			memcpy(source, body, f.len);
+	} while (f.kind != FRAME_INPUT);
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+		if (!strcmp(source, ways[i].name))
+			ways[i].go(c);
+	_exit(0);
+}
+
+static void give_birth(struct channel *c, uint32_t slot)
+{
+	struct spawn_born b = {.slot = slot, .cpu = -1};
+	int sv[2], fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
+		_exit(1);
+	b.pid = fork();
+	if (b.pid == 0) {
+		close(sv[1]);
+		serve(sv[0]);
+	}
+	close(sv[0]);
+	b.ready.abi = SPAWN_ABI;
+	fds[0] = sv[1];
+	fds[1] = (int)syscall(SYS_pidfd_open, b.pid, 0);
+	if (channel_send_fds(c, FRAME_BORN, &b, sizeof b, fds, 2, NULL))
+		_exit(1);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int main(void)
+{
+	struct channel *c = malloc(sizeof *c);
+	struct spawn_ready ready = {.abi = SPAWN_ABI};
+	struct frame f;
+	const void *body;
+	uint32_t slot = 0;
+
+	if (!c)
+		return 1;
+	channel_init(c, 3);
+	if (channel_recv(c, UINT64_MAX, &f, &body, NULL) ||
+	    channel_send(c, FRAME_READY, FRAME_LAST, &ready, sizeof ready,
+			 NULL))
+		return 1;
+	/* Its children end with it. */
+	while (!channel_recv(c, UINT64_MAX, &f, &body, NULL))
+		give_birth(c, ++slot);
+	signal(SIGTERM, SIG_IGN);
+	kill(0, SIGTERM);
+	return 0;
+}

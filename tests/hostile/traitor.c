@@ -1,0 +1,162 @@
+/* A worker that has turned: our own worker, with image_run wrapped so that a
+ * source beginning with "//!" makes the process do what a guest could make it
+ * do that got through the first wall.  Linked twice: with the kernel jail
+ * (traitor), and with the lock taken out (traitor-bare), which is the positive
+ * control: there the same attack must succeed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "engine/image.h"
+
+int __real_image_run(struct exec *x, const struct image_request *q,
+		     struct exec_outcome *out, struct image_result *res,
+		     struct redoma_error *err);
+int __wrap_image_run(struct exec *x, const struct image_request *q,
+		     struct exec_outcome *out, struct image_result *res,
+		     struct redoma_error *err);
+
+static int do_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0);
+}
+
+static int do_open(void)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY | O_DIRECTORY,
+			    0);
+}
+
+static int do_fork(void)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	if (pid == 0)
+		_exit(0);
+	return pid;
+}
+
+/* Survives only if exec is allowed and fails for want of a file. */
+static int do_exec(void)
+{
+	char *const none[] = {NULL};
+
+	syscall(SYS_execve, "/nothing", none, none);
+	return errno == ENOENT ? 0 : -1;
+}
+
+static int do_map_code(void)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? -1 : 0;
+}
+
+static int do_make_code(void)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? -1 : mprotect(p, 4096, PROT_READ | PROT_EXEC);
+}
+
+static int do_uring(void)
+{
+	char p[256] = {0};
+
+	return (int)syscall(SYS_io_uring_setup, 1, p) < 0 && errno == ENOSYS
+		       ? -1
+		       : 0;
+}
+
+static int do_namespace(void)
+{
+	return syscall(SYS_unshare, CLONE_NEWUTS) && errno != EPERM ? -1 : 0;
+}
+
+static int do_kill(void)
+{
+	return kill(-1, 0) && errno != ESRCH && errno != EPERM ? -1 : 0;
+}
+
+static int do_memfd(void)
+{
+	return (int)syscall(SYS_memfd_create, "m", 0);
+}
+
+static int do_limit(void)
+{
+	struct rlimit l = {8, 8};
+
+	return (int)syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &l, NULL);
+}
+
+static int do_segv(void)
+{
+	volatile uintptr_t nowhere = 64;
+
+	return *(volatile int *)nowhere;
+}
+
+static int do_abort(void)
+{
+	abort();
+}
+
+static int do_exit(void)
+{
+	_exit(7);
+}
+
+/* Deaf to its deadline: only the core's kill ends it. */
+static int do_hang(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	for (;;)
+		atomic_signal_fence(memory_order_seq_cst);
+	return 0;
+}
+
+static const struct attack {
+	const char *name;
+	int (*go)(void);
+} attacks[] = {
+	{"socket", do_socket},	   {"open", do_open},
+	{"fork", do_fork},	   {"exec", do_exec},
+	{"map-code", do_map_code}, {"make-code", do_make_code},
+	{"uring", do_uring},	   {"namespace", do_namespace},
+	{"kill", do_kill},	   {"memfd", do_memfd},
+	{"limit", do_limit},	   {"segv", do_segv},
+	{"abort", do_abort},	   {"exit", do_exit},
+	{"hang", do_hang},
+};
+
+int __wrap_image_run(struct exec *x, const struct image_request *q,
+		     struct exec_outcome *out, struct image_result *res,
+		     struct redoma_error *err)
+{
+	struct image_request honest = *q;
+	const char *s = q->source;
+
+	for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++)
+		if (!strncmp(s, "//!", 3) && !strcmp(s + 3, attacks[i].name)) {
+			bool won = attacks[i].go() >= 0;
+
+			honest.source = won ? "'won'" : "'refused'";
+			honest.source_len = strlen(honest.source);
+		}
+	return __real_image_run(x, &honest, out, res, err);
+}
