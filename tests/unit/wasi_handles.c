@@ -201,7 +201,7 @@ static struct world *with_listing(void)
 	world_grant(t, GRANT_READ_FILE, "/d/sub/deep", "one");
 	for (char c = 'a'; c < 'h'; c++)
 		world_file(t, (char[]){'d', '/', c, '\0'}, "x");
-	symlinkat("a", t->dir_fd, "d/link");
+	assert_int_equal(symlinkat("a", t->dir_fd, "d/link"), 0);
 	world_begin(t);
 	return t;
 }
