@@ -16,6 +16,8 @@
 #define NAME_BYTES 32u
 #define QUOTA_BYTES 5000u
 #define FILES 8u
+#define SUBSCRIPTIONS_AT 512u
+#define RESULTS_AT 16384u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -181,41 +183,62 @@ static void arm(timer_t timer, long ns)
 	timer_settime(timer, 0, &t, NULL);
 }
 
-static uint64_t argument(struct input *in)
-{
-	uint8_t how = take(in);
+/* What each parameter is: d descriptor, p name, l its length, v io vectors, s
+ * subscriptions, c a count, r room for a result, L its length, o an offset, R
+ * rights, f flags. */
+static const char *const kinds_of[WASI_CALLS] = {
+	"rr", "rr", "rr", "rr", "fr", "for", "doof", "doo", "d", "d", "dr",
+	"df", "dRR", "dr", "do", "doof", "dvcor", "dr", "drc", "dvcor", "dvcr",
+	"drLor", "dd", "dofr", "d", "dr", "dvcr", "dpl", "dfplr", "dfploof",
+	"dfpldpl", "dfplfRRfr", "dplrLr", "dpl", "dpldpl", "pldpl", "dpl",
+	"srcr", "f", "", "rL", "dfr", "dvcfrr", "dvcfr", "df",
+};
 
-	switch (how % 8) {
+/* Any number at all, or one at an edge. */
+static uint64_t hostile(struct input *in)
+{
+	switch (take(in) % 4) {
 	case 0:
-	case 1:
-		return take(in) % 16; /* descriptors, flags */
-	case 2:
-		return NAMES_AT + take(in) % NAMES * NAME_BYTES;
-	case 3:
 		return MEMORY_BYTES - take(in) % 65;
-	case 4:
+	case 1:
 		return take_bytes(in, 8);
-	case 5:
+	case 2:
 		return UINT64_MAX >> take(in) % 64;
-	case 6:
-		return UINT64_MAX; /* all rights */
 	default:
 		return take_bytes(in, 2);
 	}
 }
 
-/* Names need their lengths: set for most calls that take one. */
-static void name_lengths(const struct call_row *row, wasmtime_val_raw_t *a)
+static uint64_t argument(struct input *in, char kind, uint64_t before)
 {
-	for (size_t i = 0; row->params[i] && row->params[i + 1]; i++) {
-		uint32_t at = (uint32_t)a[i].i32;
+	uint8_t v = take(in);
 
-		if (strncmp(row->name, "path_", 5) || at < NAMES_AT ||
-		    at >= NAMES_AT + NAMES * NAME_BYTES ||
-		    (at - NAMES_AT) % NAME_BYTES)
-			continue;
-		a[i + 1].i32 = (int32_t)strlen(names[(at - NAMES_AT) /
-						     NAME_BYTES]);
+	if (v >= 248)
+		return hostile(in);
+	switch (kind) {
+	case 'd':
+		return v < 128 ? 3 : v % 12;
+	case 'p':
+		return NAMES_AT + v % NAMES * NAME_BYTES;
+	case 'l':
+		return before >= NAMES_AT &&
+				       before < NAMES_AT + NAMES * NAME_BYTES
+			       ? strlen(names[(before - NAMES_AT) / NAME_BYTES])
+			       : v;
+	case 'v':
+		return v % 16 * 8;
+	case 's':
+		return SUBSCRIPTIONS_AT + v % 4 * SIZE_SUBSCRIPTION;
+	case 'R':
+		return v < 128 ? UINT64_MAX
+			       : RIGHTS_READ | RIGHT_PATH_OPEN |
+					 RIGHT_FD_READDIR;
+	case 'r':
+		return RESULTS_AT + v * 64u;
+	case 'L':
+		return v * 8u;
+	default:
+		return v % 16;
 	}
 }
 
@@ -238,22 +261,32 @@ static void run(struct wasi *w, struct input *in, timer_t timer)
 	for (size_t i = 0; i < NAMES; i++)
 		memcpy(memory + NAMES_AT + i * NAME_BYTES, names[i],
 		       strlen(names[i]));
-	/* Where small numbers point to: vectors and subscriptions. */
-	for (size_t i = 0; i < 1024 && in->n > 200; i++)
-		memory[i] = take(in);
+	for (uint32_t i = 0; i < 32; i++) {
+		uint32_t v[2] = {RESULTS_AT + i * 16, take(in)};
+
+		memcpy(memory + i * 8, v, sizeof(v));
+	}
+	for (uint32_t i = 0; i < 20; i++) {
+		uint8_t *at = memory + SUBSCRIPTIONS_AT + i * SIZE_SUBSCRIPTION;
+
+		at[8] = take(in) % 3;
+		at[16] = take(in) % 8;
+		at[24] = take(in);
+		at[40] = take(in) & 1;
+	}
 	for (int i = 0; i < 200 && in->n && !w->report.end; i++) {
-		const struct call_row *row = &call_rows[take(in) % WASI_CALLS];
+		uint8_t n = take(in) % WASI_CALLS;
+		const struct call_row *row = &call_rows[n];
 		wasmtime_val_raw_t a[9] = {0};
+		uint64_t v = 0;
 
 		for (size_t k = 0; row->params[k]; k++) {
-			uint64_t v = argument(in);
-
+			v = argument(in, kinds_of[n][k], v);
 			if (row->params[k] == 'I')
 				a[k].i64 = (int64_t)v;
 			else
 				a[k].i32 = (int32_t)v;
 		}
-		name_lengths(row, a);
 		if (row->fn == call_poll_oneoff)
 			arm(timer, 1000000);
 		row->fn(w, &g, a);
