@@ -10,11 +10,13 @@ int module_artefact(struct redoma *h, struct module *m, int *ret_fd,
 	struct compile_options o = {.program = h->compiler,
 				    .fuel = m->fuel,
 				    .may_lack = m->may_lack};
+	struct cache_module cm = {.p = m->bytes.p,
+				  .len = m->bytes.len,
+				  .digest = m->digest};
 	int r = h->cache ? 0 : cache_open(&co, &h->cache, err);
 
 	if (r)
 		return r;
 	hash_sha256(m->bytes.p, m->bytes.len, m->digest);
-	return cache_artefact(h->cache, &o, m->bytes.p, m->bytes.len,
-			      m->digest, ret_fd, NULL, err);
+	return cache_artefact(h->cache, &o, &cm, ret_fd, NULL, err);
 }

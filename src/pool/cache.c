@@ -180,19 +180,20 @@ static void remember(struct cache *c, const uint8_t name[ENTRY_NAME], int fd)
 	oldest->used = ++c->clock;
 }
 
-static int compile_now(const struct compile_options *o, const void *module,
-		       size_t len, int *ret_fd, struct redoma_error *err)
+static int compile_now(const struct compile_options *o,
+		       const struct cache_module *m, int *ret_fd,
+		       struct redoma_error *err)
 {
 	CLEANUP_FD int in = -1;
 
-	if (len > COMPILE_MODULE)
+	if (m->len > COMPILE_MODULE)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the module has %zu MiB, at most %llu are "
 			       "allowed; strip its debug information or build "
 			       "it smaller",
-			       len >> 20,
+			       m->len >> 20,
 			       (unsigned long long)COMPILE_MODULE >> 20);
-	in = fd_sealed("redoma-module", module, len);
+	in = fd_sealed("redoma-module", m->p, m->len);
 	if (in < 0)
 		return err_sys(err, WHERE, "copy the module");
 	return compile_module(o, in, ret_fd, NULL, err);
@@ -200,8 +201,7 @@ static int compile_now(const struct compile_options *o, const void *module,
 
 struct job {
 	const struct compile_options *o;
-	const void *module;
-	size_t len;
+	const struct cache_module *module;
 	uint8_t name[ENTRY_NAME];
 	bool compiled;
 };
@@ -216,7 +216,7 @@ static int make_entry(struct cache *c, struct job *j, int *ret_fd,
 	int rc = 0;
 
 	if (fd < 0) {
-		rc = compile_now(j->o, j->module, j->len, &fd, err);
+		rc = compile_now(j->o, j->module, &fd, err);
 		j->compiled = !rc;
 		if (!rc && lock >= 0) {
 			entry_write(&c->dir, j->name, fd);
@@ -235,7 +235,7 @@ static int find_or_make(struct cache *c, struct job *j, int *ret_fd,
 	int fd, rc;
 
 	if (c->dir.fd < 0) {
-		rc = compile_now(j->o, j->module, j->len, ret_fd, err);
+		rc = compile_now(j->o, j->module, ret_fd, err);
 		j->compiled = !rc;
 		return rc;
 	}
@@ -247,14 +247,13 @@ static int find_or_make(struct cache *c, struct job *j, int *ret_fd,
 }
 
 int cache_artefact(struct cache *c, const struct compile_options *o,
-		   const void *module, size_t len,
-		   const uint8_t digest[CACHE_DIGEST], int *ret_fd,
+		   const struct cache_module *m, int *ret_fd,
 		   bool *ret_compiled, struct redoma_error *err)
 {
-	struct job j = {.o = o, .module = module, .len = len};
+	struct job j = {.o = o, .module = m};
 	int fd, rc;
 
-	name_entry(c, o, digest, j.name);
+	name_entry(c, o, m->digest, j.name);
 	fd = recall(c, j.name);
 	if (fd < 0) {
 		rc = find_or_make(c, &j, &fd, err);

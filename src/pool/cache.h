@@ -40,13 +40,18 @@ void cache_free(struct cache *c); /* NULL is fine */
 /* Why nothing is kept on disk; NULL: it is.  Borrowed. */
 const char *cache_problem(const struct cache *c);
 
+struct cache_module { /* all borrowed */
+	const void *p;
+	size_t len;
+	const uint8_t *digest; /* CACHE_DIGEST bytes: its SHA-256 */
+};
+
 /* The artefact of a module as a sealed memfd at offset 0, from memory, from the
- * directory, or compiled now (*ret_compiled, may be NULL).  `digest` is the
- * SHA-256 of the module, computed by the caller.  The descriptor is the
- * caller's.  Errors: those of compile_module. */
+ * directory, or compiled now (*ret_compiled, may be NULL).  The descriptor is
+ * the caller's; its offset is shared, so use pread(2).  Errors: those of
+ * compile_module. */
 MUST_CHECK int cache_artefact(struct cache *c, const struct compile_options *o,
-			      const void *module, size_t len,
-			      const uint8_t digest[CACHE_DIGEST], int *ret_fd,
+			      const struct cache_module *m, int *ret_fd,
 			      bool *ret_compiled, struct redoma_error *err);
 
 #endif

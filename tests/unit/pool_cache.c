@@ -113,8 +113,9 @@ static bool ask(struct cache *c, int n, bool fuel)
 	int len = snprintf(module, sizeof(module), "%s\n%d", log_path, n);
 
 	hash_sha256(module, (size_t)len, digest);
-	if (cache_artefact(c, &o, module, (size_t)len, digest, &fd, &made,
-			   &err))
+	if (cache_artefact(c, &o,
+			   &(struct cache_module){module, (size_t)len, digest},
+			   &fd, &made, &err))
 		print_error("%s\n", err.text);
 	assert_true(fd >= 3);
 	assert_int_equal(pread(fd, back, (size_t)len, 0), len);
@@ -416,19 +417,19 @@ static void another_build_of_the_compiler_is_another_entry(void **state)
 	struct compile_options o = {.program = copy};
 	uint8_t digest[CACHE_DIGEST] = {9};
 	char module[128];
+	struct cache_module m = {.p = module, .digest = digest};
 	bool made = false;
-	int fd = -1, len;
+	int fd = -1;
 
 	(void)state;
 	path(copy, "compiler");
 	snprintf(command, sizeof(command), "cp '%s' '%s'", self, copy);
-	len = snprintf(module, sizeof(module), "%s\nx", log_path);
+	m.len = (size_t)snprintf(module, sizeof(module), "%s\nx", log_path);
 	for (int i = 0; i < 2; i++) {
 		const struct timespec pause = {.tv_nsec = 20000000};
 
 		assert_int_equal(system(command), 0);
-		assert_int_equal(cache_artefact(c, &o, module, (size_t)len,
-						digest, &fd, &made, NULL),
+		assert_int_equal(cache_artefact(c, &o, &m, &fd, &made, NULL),
 				 0);
 		assert_true(made);
 		close(fd);
@@ -448,8 +449,10 @@ static void a_module_over_the_size_is_refused(void **state)
 
 	(void)state;
 	assert_non_null(module);
-	assert_int_equal(cache_artefact(c, &o, module, n, digest, &fd, NULL,
-					&err),
+	assert_int_equal(cache_artefact(c, &o,
+					&(struct cache_module){module, n,
+							       digest},
+					&fd, NULL, &err),
 			 REDOMA_E_INVALID);
 	assert_non_null(strstr(err.text, "at most 64"));
 	free(module);
