@@ -143,7 +143,7 @@ static int answer(struct slot *s, const struct errand *e, const void *body,
 	if (fd >= 0)
 		close(fd);
 	if (r)
-		t->verdict = VERDICT_GONE;
+		t->verdict = r == REDOMA_E_BUSY ? VERDICT_WALL : VERDICT_GONE;
 	return 0;
 }
 
@@ -258,8 +258,13 @@ int converse(struct redoma *h, struct slot *s, const struct errand *e,
 	if (atomic_load(&h->cancelled))
 		redoma_cancel(h);
 	watch_start(&w, s, &seal_plan(e->sealed)->limits);
+	/* A worker that stops reading does not stop us. */
+	s->channel.send_by_us = w.wall_at_us;
 	r = send_errand(s, e, err);
-	if (r == REDOMA_E_WORKER) {
+	if (r == REDOMA_E_BUSY) {
+		t->verdict = VERDICT_WALL;
+		r = 0;
+	} else if (r == REDOMA_E_WORKER) {
 		t->verdict = VERDICT_GONE;
 		r = 0;
 	} else if (!r) {

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "base/cleanup.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "base/units.h"
 
 #define WHERE "core"
@@ -122,38 +124,87 @@ static int from_death(struct redoma_result *res, const struct spawn_dead *d,
 	return say(res, "Crash", why, err);
 }
 
-static int copy_denials(struct redoma_result *res, const struct outcome *o,
-			struct redoma_error *err)
+static int add_denial(struct redoma_result *res, struct str op, struct str path,
+		      const struct result_denial *like)
 {
-	uint32_t i;
+	struct result_denial *to = &res->denials[res->n_denials];
 
-	if (!o->n_denials)
-		return 0;
-	res->denials = calloc(o->n_denials, sizeof *res->denials);
-	if (!res->denials)
-		return err_nomem(err, WHERE);
-	for (i = 0; i < o->n_denials; i++) {
-		const struct outcome_denial *from = &o->denials[i];
-		struct result_denial *to = &res->denials[i];
-
-		snprintf(to->op, sizeof to->op, "%.*s", (int)from->op.len,
-			 from->op.p);
-		to->path = malloc(from->path.len + 1);
-		if (!to->path)
-			return err_nomem(err, WHERE);
-		memcpy(to->path, from->path.p, from->path.len);
-		to->path[from->path.len] = '\0';
-		to->path_len = from->path.len;
-		to->count = from->count;
-		to->write = from->write;
-		res->n_denials++;
-	}
+	*to = *like;
+	snprintf(to->op, sizeof to->op, "%.*s", (int)op.len, op.p);
+	to->path = malloc(path.len + 1);
+	if (!to->path)
+		return -1;
+	if (path.len)
+		memcpy(to->path, path.p, path.len);
+	to->path[path.len] = '\0';
+	to->path_len = path.len;
+	res->n_denials++;
 	return 0;
 }
 
-static int from_outcome(struct redoma_result *res, const struct outcome *o,
-			const struct limits *l, struct redoma_error *err)
+static bool is_told(const struct redoma_result *res, struct str path)
 {
+	for (size_t i = 0; i < res->n_denials; i++)
+		if (str_equal(path, (struct str){res->denials[i].path,
+						 res->denials[i].path_len}))
+			return true;
+	return false;
+}
+
+/* What the core refused and the worker did not tell of. */
+static int add_sealed(struct redoma_result *res, const struct sealed *s)
+{
+	const struct seal_denial *list;
+	size_t n = seal_denials(s, &list);
+	int r = 0;
+
+	for (size_t i = 0; i < n && !r; i++) {
+		CLEANUP(buf_done) struct buf b = {0};
+		const struct seal_denial *d = &list[i];
+
+		if (buf_addf(&b, "%s%s%.*s", d->guest,
+			     d->path.len ? "/" : "", (int)d->path.len,
+			     d->path.len ? d->path.p : ""))
+			return -1;
+		if (!is_told(res, (struct str){b.data, b.len}))
+			r = add_denial(res, str_of(d->op),
+				       (struct str){b.data, b.len},
+				       &(struct result_denial){
+					       .count = d->count,
+					       .write = d->write});
+	}
+	return r;
+}
+
+static int copy_denials(struct redoma_result *res, const struct outcome *o,
+			const struct sealed *s, struct redoma_error *err)
+{
+	const struct seal_denial *list;
+	size_t room = o->n_denials + seal_denials(s, &list);
+	int r = 0;
+
+	if (!room)
+		return 0;
+	res->denials = calloc(room, sizeof *res->denials);
+	if (!res->denials)
+		return err_nomem(err, WHERE);
+	for (uint32_t i = 0; i < o->n_denials && !r; i++) {
+		const struct outcome_denial *d = &o->denials[i];
+
+		r = add_denial(res, (struct str){d->op.p, d->op.len},
+			       (struct str){d->path.p, d->path.len},
+			       &(struct result_denial){.count = d->count,
+						       .write = d->write});
+	}
+	if (!r)
+		r = add_sealed(res, s);
+	return r ? err_nomem(err, WHERE) : 0;
+}
+
+static int from_outcome(struct redoma_result *res, const struct outcome *o,
+			const struct sealed *s, struct redoma_error *err)
+{
+	const struct limits *l = &seal_plan(s)->limits;
 	int r = text(&res->name, o->name.p, o->name.len, err);
 
 	if (!r)
@@ -161,7 +212,7 @@ static int from_outcome(struct redoma_result *res, const struct outcome *o,
 	if (!r)
 		r = text(&res->stack, o->stack.p, o->stack.len, err);
 	if (!r)
-		r = copy_denials(res, o, err);
+		r = copy_denials(res, o, s, err);
 	if (r)
 		return r;
 	res->status = (enum redoma_status)o->status;
@@ -204,7 +255,7 @@ int verdict_fill(struct redoma_result *res, const struct talk *t,
 
 	switch (t->verdict) {
 	case VERDICT_OUTCOME:
-		r = from_outcome(res, &t->outcome, l, err);
+		r = from_outcome(res, &t->outcome, s, err);
 		if (!r && (verdict_is_bad(res->status) || !value_is_sound(res)))
 			r = breach(res, err);
 		break;
