@@ -1,16 +1,21 @@
 #include "wasi/calls.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "wasi/handles.h"
 #include "wasi/path.h"
 
 /* Cookies: 0 is ".", 1 is "..", then the nodes by their serial number, then,
- * with the highest bit, the core's entries by their position. */
+ * with the highest bit, the core's entries: the page, which is an answer of
+ * the core, and the number of the record in it.  The position where each page
+ * begins is kept with the handle, for it has up to 64 bits itself. */
 #define COOKIE_NODES 2u
 #define COOKIE_CORE ((uint64_t)1 << 63)
-#define LIST_BYTES ((size_t)1 << 20)
+#define PAGE_SHIFT 20
+#define PAGE_BYTES ((size_t)1 << 20) /* 12 a record at least: it fits */
+#define PAGES_MAX (1u << 20)
 #define RECORD_HEAD 11u /* u64 ino, u8 type, u16 len */
 
 struct entry {
@@ -114,89 +119,132 @@ static bool take_record(struct str *left, struct entry *ret)
 	return true;
 }
 
-/* Asks the core for entries from `at` on, if they are not here already. */
-static uint32_t fetch(struct wasi *w, struct handle *h, uint64_t at)
+/* Keeps the position where the next page begins. */
+static uint32_t add_page(struct handle *h, uint64_t position)
+{
+	uint64_t *pages;
+
+	if (h->page + 1 < h->n_pages) {
+		h->pages[h->page + 1] = position;
+		return W_SUCCESS;
+	}
+	if (h->n_pages == PAGES_MAX)
+		return W_OVERFLOW;
+	pages = realloc(h->pages, (h->n_pages + 1) * sizeof(*pages));
+	if (!pages)
+		return W_NOMEM;
+	h->pages = pages;
+	pages[h->n_pages++] = position;
+	return W_SUCCESS;
+}
+
+static uint32_t ask_core(struct wasi *w, struct handle *h, uint64_t at,
+			 uint64_t *ret_next)
 {
 	struct spot s = {.asked = STR("."), .dir = h, .op = "list",
 			 .node = h->node};
 	char path[WASI_PATH_MAX];
 	int32_t grant = path_reader(w, h->node, h->rest ? h->rest : "", path);
-	uint64_t next = 0;
 	int e = ENOSYS;
 
-	h->listed = false;
 	buf_clear(&h->list);
-	h->list.cap = LIST_BYTES;
+	h->list.cap = PAGE_BYTES;
 	if (grant < 0)
 		return W_NOENT;
 	w->report.used_unpinned |= !w->plan->grants[grant].pinned;
 	if (w->host->list)
 		e = w->host->list(w->host->data, (uint32_t)grant, path, at,
-				  &h->list, &next);
+				  &h->list, ret_next);
+	if (!e)
+		return W_SUCCESS;
+	buf_clear(&h->list);
+	*ret_next = 0;
 	/* A directory of the tree need not be one of the core's too. */
-	if (!h->rest && (e == ENOENT || e == ENOTDIR)) {
-		e = 0;
-		next = 0;
-		buf_clear(&h->list);
-	}
+	if (!h->rest && (e == ENOENT || e == ENOTDIR))
+		return W_SUCCESS;
+	return path_failed(w, &s, e);
+}
+
+/* Brings a page here, if it is not. */
+static uint32_t fetch(struct wasi *w, struct handle *h, uint32_t page)
+{
+	uint64_t at, next = 0;
+	uint32_t e;
+
+	if (h->listed && h->page == page)
+		return W_SUCCESS;
+	if (page && page >= h->n_pages)
+		return W_INVAL;
+	at = page ? h->pages[page] : 0;
+	h->listed = false;
+	e = ask_core(w, h, at, &next);
 	if (e)
-		return path_failed(w, &s, e);
-	if (next && next <= at)
+		return e;
+	if (next && next == at)
 		return wasi_end_run(w, WASI_END_HOST);
-	h->listed = true;
-	h->list_at = at;
-	h->list_next = next;
-	return W_SUCCESS;
+	h->page = page;
+	if (!h->n_pages)
+		e = add_page(h, 0);
+	if (!e && next)
+		e = add_page(h, next);
+	h->more = next != 0;
+	h->listed = !e;
+	return e;
 }
 
 static bool is_hidden(const struct wasi *w, const struct handle *h,
 		      const struct entry *e)
 {
+	uint32_t child;
+
 	if (str_equal(e->name, STR(".")) || str_equal(e->name, STR("..")))
 		return true;
-	return !h->rest && tree_child(&w->tree, h->node, e->name) != TREE_NONE;
+	if (h->rest)
+		return false;
+	child = tree_child(&w->tree, h->node, e->name);
+	return child != TREE_NONE && is_shown(&w->tree.nodes[child]);
 }
 
-/* The records in hand from position `at` on; *at is then behind them. */
+/* The records of the page in hand from number `from` on. */
 static uint32_t put_records(struct filling *f, struct wasi *w,
-			    const struct handle *h, uint64_t *at)
+			    const struct handle *h, uint64_t from)
 {
 	struct str left = {h->list.data, h->list.len};
-	uint64_t i = h->list_at;
+	uint64_t page = COOKIE_CORE | (uint64_t)h->page << PAGE_SHIFT;
 
-	while (left.len && !f->full) {
+	for (uint64_t i = 0; left.len && !f->full; i++) {
 		struct entry e;
 
 		if (!take_record(&left, &e))
 			return wasi_end_run(w, WASI_END_HOST);
-		e.next = COOKIE_CORE | ++i;
-		if (i <= *at)
-			continue;
-		*at = i;
-		if (!is_hidden(w, h, &e))
+		e.next = page | (i + 1);
+		if (i >= from && !is_hidden(w, h, &e))
 			put_entry(f, &e);
 	}
-	if (!f->full && h->list_next)
-		*at = h->list_next;
 	return W_SUCCESS;
 }
 
 static uint32_t put_core(struct filling *f, struct wasi *w, struct handle *h,
-			 uint64_t at)
+			 uint64_t cookie)
 {
+	uint64_t page = (cookie & ~COOKIE_CORE) >> PAGE_SHIFT;
+	uint64_t from = cookie & (((uint64_t)1 << PAGE_SHIFT) - 1);
+
+	if (page >= PAGES_MAX)
+		return W_INVAL;
 	while (!f->full) {
-		bool here = h->listed && at >= h->list_at &&
-			    (!h->list_next || at < h->list_next);
-		uint32_t e = here ? W_SUCCESS : fetch(w, h, at);
+		uint32_t e = fetch(w, h, (uint32_t)page);
 
 		if (!e)
-			e = put_records(f, w, h, &at);
+			e = put_records(f, w, h, from);
 		if (e)
 			return e;
-		if (f->full || !h->list_next)
+		if (!h->more)
 			break;
 		if (wasi_stopped(w))
 			return W_INTR;
+		page++;
+		from = 0;
 	}
 	return W_SUCCESS;
 }
@@ -228,8 +276,7 @@ uint32_t call_fd_readdir(struct wasi *w, const struct guest *g,
 	if (!h->rest && cookie < COOKIE_CORE)
 		put_nodes(&f, w, h, &cookie);
 	if (path_reader(w, h->node, h->rest ? h->rest : "", path) >= 0)
-		e = put_core(&f, w, h,
-			     cookie & COOKIE_CORE ? cookie & ~COOKIE_CORE : 0);
+		e = put_core(&f, w, h, cookie & COOKIE_CORE ? cookie : 0);
 	if (e)
 		return e;
 	guest_put_u32(g, ret, (uint32_t)f.used);

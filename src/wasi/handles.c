@@ -57,6 +57,7 @@ static void close_handle(struct wasi *w, struct handle *h)
 	if (h->kind == HANDLE_READ && h->has_core && w->host->close)
 		(void)w->host->close(w->host->data, h->core);
 	free(h->rest);
+	free(h->pages);
 	buf_done(&h->list);
 	*h = (struct handle){0};
 }

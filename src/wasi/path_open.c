@@ -176,14 +176,32 @@ static uint32_t open_stage(struct wasi *w, const struct opening *o,
 	return W_SUCCESS;
 }
 
+/* A file of a write grant before it was opened for writing: what a read grant
+ * shows there, of the file or of a directory it is in. */
+static uint32_t open_old(struct wasi *w, const struct opening *o,
+			 uint32_t *ret)
+{
+	const struct tree_node *n = &w->tree.nodes[o->spot.node];
+	char path[WASI_PATH_MAX];
+	int32_t reader;
+
+	if (n->read >= 0)
+		return open_read_file(w, o, (uint32_t)n->read, ret);
+	reader = path_reader(w, o->spot.node, "", path);
+	if (reader < 0)
+		return W_NOENT;
+	if (!may_open(w, (uint32_t)reader))
+		return path_denied(w, &o->spot, false);
+	return open_core(w, o, (uint32_t)reader, path, ret);
+}
+
 /* A single file or one that the run made.  A file of a write grant exists
- * once it was opened for writing; before, a read grant of the same name may
- * show what is there. */
+ * once it was opened for writing. */
 static uint32_t open_file(struct wasi *w, const struct opening *o,
 			  uint32_t *ret)
 {
 	const struct tree_node *n = &w->tree.nodes[o->spot.node];
-	bool exists = n->touched || n->read >= 0;
+	uint32_t e = W_NOENT;
 
 	if (o->oflags & OFLAG_DIRECTORY)
 		return W_NOTDIR;
@@ -191,13 +209,14 @@ static uint32_t open_file(struct wasi *w, const struct opening *o,
 		return W_EXIST;
 	if (n->touched)
 		return open_stage(w, o, o->spot.node, ret);
-	if (!o->change && exists)
-		return open_read_file(w, o, (uint32_t)n->read, ret);
+	if (!o->change)
+		e = open_old(w, o, ret);
+	if (e != W_NOENT)
+		return e;
 	if (n->write < 0)
 		return path_denied(w, &o->spot, true);
 	if (!creates(o) && !(o->oflags & OFLAG_TRUNC) &&
-	    !(o->change &&
-	      w->plan->grants[n->write].mode == WRITE_APPEND))
+	    !(o->change && w->plan->grants[n->write].mode == WRITE_APPEND))
 		return W_NOENT;
 	return open_stage(w, o, o->spot.node, ret);
 }

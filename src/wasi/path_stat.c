@@ -7,19 +7,38 @@
 #include "wasi/file.h"
 #include "wasi/path.h"
 
-static uint32_t stat_node(struct wasi *w, const struct spot *s,
+static uint32_t stat_host(struct wasi *w, const struct spot *s, bool follow,
+			  struct file_stat *ret)
+{
+	struct wasi_stat st;
+	uint32_t e = path_stat(w, s, follow || s->must_dir, &st);
+
+	if (!e && s->must_dir && st.type != FILETYPE_DIRECTORY)
+		e = W_NOTDIR;
+	if (!e)
+		file_stat_host(&st, ret);
+	return e;
+}
+
+static uint32_t stat_spot(struct wasi *w, const struct spot *s, bool follow,
 			  struct file_stat *ret)
 {
 	const struct tree_node *n = &w->tree.nodes[s->node];
+	char path[WASI_PATH_MAX];
 
-	if (!n->directory && !n->touched) {
-		if (n->read < 0)
-			return W_NOENT;
+	if (s->rest_len)
+		return stat_host(w, s, follow, ret);
+	if (n->directory || n->touched) {
+		file_stat_node(w, s->node, ret);
+		return W_SUCCESS;
+	}
+	if (n->read >= 0)
 		return file_stat_grant(w, (uint32_t)n->read,
 				       (uint64_t)s->node + 1, ret);
-	}
-	file_stat_node(w, s->node, ret);
-	return W_SUCCESS;
+	/* Not written yet; a read directory may show what is there. */
+	return path_reader(w, s->node, "", path) < 0
+		       ? W_NOENT
+		       : stat_host(w, s, follow, ret);
 }
 
 uint32_t call_path_filestat_get(struct wasi *w, const struct guest *g,
@@ -30,7 +49,6 @@ uint32_t call_path_filestat_get(struct wasi *w, const struct guest *g,
 	bool follow = arg_u32(a, 1) & LOOKUP_FOLLOW;
 	uint32_t ret = arg_u32(a, 4);
 	struct file_stat out;
-	struct wasi_stat st;
 	struct spot s;
 	uint32_t e;
 
@@ -41,15 +59,7 @@ uint32_t call_path_filestat_get(struct wasi *w, const struct guest *g,
 	e = path_from(w, g, &name, &s);
 	if (e)
 		return e;
-	if (s.rest_len) {
-		e = path_stat(w, &s, follow || s.must_dir, &st);
-		if (!e && s.must_dir && st.type != FILETYPE_DIRECTORY)
-			e = W_NOTDIR;
-		if (!e)
-			file_stat_host(&st, &out);
-	} else {
-		e = stat_node(w, &s, &out);
-	}
+	e = stat_spot(w, &s, follow, &out);
 	if (e)
 		return e;
 	file_put_stat(g, ret, &out);

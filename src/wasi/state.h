@@ -37,10 +37,11 @@ struct handle {
 	bool has_core;
 	struct wasi_stat st; /* HANDLE_READ with fd -1: as it was opened */
 	char *rest;	     /* HANDLE_DIR: owned, NULL is "" */
-	/* HANDLE_DIR: the core's entries from position list_at on */
+	/* HANDLE_DIR: the core's entries, a page at a time */
 	struct buf list;
-	uint64_t list_at, list_next;
-	bool listed;
+	uint64_t *pages; /* owned: the position where each begins */
+	uint32_t n_pages, page; /* page: which one is in list, if listed */
+	bool listed, more;
 };
 
 struct grant_state {

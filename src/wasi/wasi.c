@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "wasi/handles.h"
@@ -130,6 +131,9 @@ void wasi_end(struct wasi *w, struct wasi_report *ret)
 	if (w->plan) {
 		list_written(w);
 		handles_clear(w);
+		for (uint32_t i = 0; i < w->plan->n_grants; i++)
+			if (w->plan->grants[i].fd >= 0)
+				close(w->plan->grants[i].fd);
 		w->plan = NULL;
 	}
 	w->bound = false;

@@ -84,8 +84,7 @@ struct wasi_host {
 		    struct wasi_stat *ret);
 	/* Entries from position `at` on as records {u64 ino, u8 type, u16 len,
 	 * name} packed little-endian into out; *ret_next 0 at the end.
-	 * Positions count entries: record k of an answer is at position at+k,
-	 * and *ret_next is at plus the number of records. */
+	 * Positions mean nothing here but 0, the beginning. */
 	int (*list)(void *data, uint32_t grant, const char *path, uint64_t at,
 		    struct buf *out, uint64_t *ret_next);
 	int (*readlink)(void *data, uint32_t grant, const char *path,
@@ -154,8 +153,8 @@ MUST_CHECK int wasi_begin(struct wasi *w, const struct plan *plan,
  * "memory" is looked up. */
 void wasi_bind(struct wasi *w, wasmtime_context_t *ctx,
 	       const wasmtime_memory_t *memory);
-/* Closes every descriptor that the run opened (the plan's own are closed by
- * plan_done); fills *ret, which is borrowed until wasi_begin.  The written
+/* Closes every descriptor of the run, including the plan's (plan_done must
+ * not again); fills *ret, which is borrowed until wasi_begin.  The written
  * files stay listed until the next wasi_begin. */
 void wasi_end(struct wasi *w, struct wasi_report *ret);
 size_t wasi_written(const struct wasi *w, const struct wasi_written **ret);

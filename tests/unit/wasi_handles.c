@@ -115,7 +115,7 @@ static void handles_are_limited(void **state)
 	assert_int_equal(open_at(t, 3, "f", 0, RD), W_MFILE);
 	assert_int_equal(t->w->report.n_denials, 0);
 	world_end(t);
-	assert_int_equal(host_descriptors(), before);
+	assert_int_equal(host_descriptors(), before - 1); /* the plan's too */
 	assert_int_equal(t->n_opened, t->n_closed);
 	world_free(t);
 }
@@ -186,7 +186,7 @@ static void runs_leave_nothing(void **state)
 		assert_int_equal(open_at(t, 3, "x", 0, RD), W_ACCES);
 		world_end(t);
 	}
-	assert_int_equal(host_descriptors(), before);
+	assert_int_equal(host_descriptors(), before - 1); /* the plan's too */
 	assert_int_equal(t->n_opened, t->n_closed);
 	world_free(t);
 }
@@ -260,8 +260,10 @@ static void listing_has_no_stray_bytes(void **state)
 	/* Cookies that were never given out. */
 	assert_int_equal(call(t, "fd_readdir", fd, AT_DATA, 99, UINT64_MAX,
 			      AT_RET),
-			 0);
-	assert_int_equal(ret_u32(t), 0);
+			 W_INVAL);
+	assert_int_equal(call(t, "fd_readdir", fd, AT_DATA, 99,
+			      1ull << 63 | 9ull << 20, AT_RET),
+			 W_INVAL);
 	assert_int_equal(call(t, "fd_readdir", fd, AT_DATA, 99, 1ull << 62,
 			      AT_RET),
 			 0);

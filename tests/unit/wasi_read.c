@@ -182,7 +182,7 @@ static void offsets_do_not_move_shared_positions(void **state)
 	b = must_open(t, "f", 0, RD);
 	assert_string_equal(read_text(t, a, 3), "012");
 	assert_string_equal(read_text(t, b, 3), "012");
-	assert_int_equal(lseek(t->grants[0].fd, 0, SEEK_CUR), 0);
+	assert_int_equal(lseek(t->fds[0], 0, SEEK_CUR), 0);
 	assert_int_equal(call(t, "fd_pread", a, iov(t, AT_DATA, 2), 1, 8,
 			      AT_RET),
 			 0);

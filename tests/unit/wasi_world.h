@@ -41,6 +41,7 @@ struct world {
 	struct plan plan;
 	struct plan_grant grants[16];
 	int host_fds[16]; /* of granted directories */
+	int fds[16];	  /* of files; each run gets copies */
 	struct wasi_host host;
 	struct wasi_report report;
 	char dir[64];
@@ -76,7 +77,7 @@ static inline int world_beneath(const struct world *t, uint32_t grant,
 	};
 
 	if (t->plan.grants[grant].kind == GRANT_READ_FILE)
-		return dup(t->plan.grants[grant].fd);
+		return dup(t->fds[grant]);
 	return (int)syscall(SYS_openat2, t->host_fds[grant],
 			    *path ? path : ".", &how, sizeof(how));
 }
@@ -185,6 +186,8 @@ static inline int world_list(void *data, uint32_t grant, const char *path,
 	n = scandirat(fd, ".", &names, NULL, alphasort);
 	close(fd);
 	assert_true(n >= 0);
+	/* Positions as a file system has them: large, in no order. */
+	at = at ? (UINT64_MAX >> 1) - at : 0;
 	*ret_next = 0;
 	for (int i = 0; i < n; i++) {
 		const struct dirent *d = names[i];
@@ -195,7 +198,7 @@ static inline int world_list(void *data, uint32_t grant, const char *path,
 		uint16_t len = (uint16_t)strlen(d->d_name);
 
 		if ((uint64_t)i >= at + t->list_batch)
-			*ret_next = at + t->list_batch;
+			*ret_next = (UINT64_MAX >> 1) - at - t->list_batch;
 		else if ((uint64_t)i >= at &&
 			 (buf_add(out, &ino, 8) || buf_add(out, &type, 1) ||
 			  buf_add(out, &len, 2) ||
@@ -278,11 +281,11 @@ static inline struct plan_grant *world_grant(struct world *t,
 		.last = UINT64_MAX,
 		.opens = UINT64_MAX,
 	};
-	t->host_fds[i] = -1;
+	t->host_fds[i] = t->fds[i] = -1;
 	if (kind == GRANT_READ_FILE) {
-		g->fd = openat(t->dir_fd, name, O_RDONLY | O_CLOEXEC);
+		t->fds[i] = openat(t->dir_fd, name, O_RDONLY | O_CLOEXEC);
 	} else if (kind == GRANT_WRITE_FILE) {
-		g->fd = memfd_create("stage", MFD_CLOEXEC);
+		t->fds[i] = memfd_create("stage", MFD_CLOEXEC);
 		g->max_bytes = 1000;
 	} else if (kind == GRANT_READ_DIR) {
 		mkdirat(t->dir_fd, name, 0700);
@@ -298,7 +301,12 @@ static inline struct plan_grant *world_grant(struct world *t,
 static inline void world_begin(struct world *t)
 {
 	struct redoma_error err = {0};
-	int r = wasi_begin(t->w, &t->plan, &t->host, "input bytes", 11, &err);
+	int r;
+
+	for (uint32_t i = 0; i < t->plan.n_grants; i++)
+		if (t->fds[i] >= 0)
+			t->grants[i].fd = fcntl(t->fds[i], F_DUPFD_CLOEXEC, 3);
+	r = wasi_begin(t->w, &t->plan, &t->host, "input bytes", 11, &err);
 
 	if (r)
 		print_error("%s\n", err.text);
@@ -318,8 +326,8 @@ static inline void world_free(struct world *t)
 	wasi_free(t->w);
 	for (uint32_t i = 0; i < t->plan.n_grants; i++) {
 		free(t->grants[i].guest);
-		if (t->grants[i].fd >= 0)
-			close(t->grants[i].fd);
+		if (t->fds[i] >= 0)
+			close(t->fds[i]);
 		if (t->host_fds[i] >= 0)
 			close(t->host_fds[i]);
 	}

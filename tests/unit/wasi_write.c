@@ -56,7 +56,7 @@ static void single_file(void **state)
 	assert_int_equal(all[0].grant, 0);
 	assert_string_equal(all[0].path, "");
 	assert_int_equal(all[0].handle, 0);
-	assert_string_equal(stage_text(t->grants[0].fd), "hello world");
+	assert_string_equal(stage_text(t->fds[0]), "hello world");
 	world_free(t);
 }
 
@@ -96,6 +96,35 @@ static void read_and_replace(void **state)
 	assert_int_equal(write_text(t, fd, "new"), 0);
 	assert_string_equal(read_text(t, must_open(t, "f", 0, RD), 99), "new");
 	assert_int_equal(size_of(t, "f"), 3);
+	world_free(t);
+}
+
+/* The same, where what is old is in a directory that may be read. */
+static void replace_in_a_read_directory(void **state)
+{
+	struct world *t = world_new();
+	uint32_t fd;
+
+	(void)state;
+	world_grant(t, GRANT_READ_DIR, "/d", "d");
+	world_grant(t, GRANT_WRITE_FILE, "/d/old", NULL);
+	world_grant(t, GRANT_WRITE_FILE, "/d/new", NULL);
+	world_file(t, "d/old", "old text");
+	world_begin(t);
+	assert_string_equal(read_text(t, must_open(t, "d/old", 0, RD), 99),
+			    "old text");
+	assert_int_equal(size_of(t, "d/old"), 8);
+	assert_int_equal(stat_at(t, "d/new", 0), W_NOENT);
+	assert_int_equal(open_at(t, 3, "d/new", 0, RD), W_NOENT);
+	fd = must_open(t, "d", OFLAG_DIRECTORY, RD);
+	assert_string_equal(list_dir(t, fd, 512), ". .. old ");
+	assert_int_equal(write_text(t, must_open(t, "d/old", OFLAG_TRUNC, WR),
+				    "x"),
+			 0);
+	must_open(t, "d/new", OFLAG_CREAT, RD | RIGHT_FD_WRITE);
+	assert_int_equal(size_of(t, "d/old"), 1);
+	assert_string_equal(list_dir(t, fd, 512), ". .. old new ");
+	assert_int_equal(t->w->report.n_denials, 0);
 	world_free(t);
 }
 
@@ -142,9 +171,9 @@ static void quota_of_a_file(void **state)
 	assert_int_equal(call(t, "fd_filestat_set_size", fd, 4), 0);
 	assert_int_equal(call(t, "fd_seek", fd, 4, WHENCE_SET, AT_RET), 0);
 	assert_int_equal(write_text(t, fd, "456789"), 0);
-	assert_int_equal(fstat(t->grants[0].fd, &st), 0);
+	assert_int_equal(fstat(t->fds[0], &st), 0);
 	assert_int_equal(st.st_size, 10);
-	assert_string_equal(stage_text(t->grants[0].fd), "0123456789");
+	assert_string_equal(stage_text(t->fds[0]), "0123456789");
 	world_free(t);
 }
 
@@ -166,7 +195,7 @@ static void append_goes_to_the_end(void **state)
 	assert_int_equal(ret_u64(t, AT_RET), 7);
 	assert_int_equal(call(t, "fd_sync", fd), 0);
 	assert_int_equal(call(t, "fd_datasync", fd), 0);
-	assert_string_equal(stage_text(t->grants[0].fd), "one two");
+	assert_string_equal(stage_text(t->fds[0]), "one two");
 	world_free(t);
 }
 
@@ -487,6 +516,7 @@ int main(void)
 		cmocka_unit_test(single_file),
 		cmocka_unit_test(untouched_file_is_not_written),
 		cmocka_unit_test(read_and_replace),
+		cmocka_unit_test(replace_in_a_read_directory),
 		cmocka_unit_test(quota_of_a_file),
 		cmocka_unit_test(append_goes_to_the_end),
 		cmocka_unit_test(directory_takes_new_files),
