@@ -12,6 +12,7 @@
 #define READERS_MAX 256
 
 struct lines {
+	uint32_t id;	 /* index in readers + READERS_MAX * a serial number */
 	__wasi_fd_t fd;
 	bool ended;	 /* the file has no more bytes */
 	uint8_t *p;
@@ -19,18 +20,27 @@ struct lines {
 };
 
 static struct lines *readers[READERS_MAX];
+static uint32_t serial;
+
+static struct lines *find(uint32_t id)
+{
+	struct lines *s = readers[id % READERS_MAX];
+
+	return s && s->id == id ? s : NULL;
+}
 
 static struct lines *get(JSContext *ctx, JSValueConst v)
 {
 	uint32_t id;
 
+	struct lines *s;
+
 	if (JS_ToUint32(ctx, &id, v))
 		return NULL;
-	if (id >= READERS_MAX || !readers[id]) {
+	s = find(id);
+	if (!s)
 		JS_ThrowTypeError(ctx, "readline was closed");
-		return NULL;
-	}
-	return readers[id];
+	return s;
 }
 
 static JSValue js_open(ARGS)
@@ -50,21 +60,21 @@ static JSValue js_open(ARGS)
 	if (!readers[id])
 		return JS_EXCEPTION;
 	readers[id]->fd = fd;
-	return JS_NewUint32(ctx, id);
+	readers[id]->id = id + READERS_MAX * (serial++ % 65536);
+	return JS_NewUint32(ctx, readers[id]->id);
 }
 
 static JSValue js_close(ARGS)
 {
 	struct lines *s = get(ctx, argv[0]);
-	uint32_t id;
 
 	(void)this_val;
 	(void)argc;
-	if (!s || JS_ToUint32(ctx, &id, argv[0]))
+	if (!s)
 		return JS_EXCEPTION;
+	readers[s->id % READERS_MAX] = NULL;
 	js_free(ctx, s->p);
 	js_free(ctx, s);
-	readers[id] = NULL;
 	return JS_UNDEFINED;
 }
 
@@ -187,17 +197,19 @@ static JSValue step_value(JSContext *ctx, struct lines *s,
 	return JS_Throw(ctx, error);
 }
 
-/* linesStep(reader, finish): the settled promise of an iterator's step;
- * finish is called at the end. */
-static JSValue js_step(ARGS)
+static JSValue js_step(JSContext *ctx, JSValueConst this_val, int argc,
+		       JSValueConst *argv, int magic, JSValueConst *data)
 {
-	struct lines *s = get(ctx, argv[0]);
+	struct lines *s = find((uint32_t)JS_VALUE_GET_INT(data[0]));
 	JSValue v, promise;
 	bool failed;
 
 	(void)this_val;
 	(void)argc;
-	v = s ? step_value(ctx, s, argv[1]) : JS_EXCEPTION;
+	(void)argv;
+	(void)magic;
+	v = s ? step_value(ctx, s, data[1]) :
+		quick_iteration(ctx, JS_UNDEFINED, true);
 	failed = JS_IsException(v);
 	if (failed && loop_ending())
 		return v;
@@ -207,12 +219,21 @@ static JSValue js_step(ARGS)
 	return promise;
 }
 
+/* linesIterate(reader, finish) -> next(): the settled promise of an iterator's
+ * step; finish is called at the end. */
+static JSValue js_next_of(ARGS)
+{
+	(void)this_val;
+	(void)argc;
+	return JS_NewCFunctionData(ctx, js_step, 0, 0, 2, argv);
+}
+
 int lines_add(JSContext *ctx, JSValueConst native)
 {
 	static const JSCFunctionListEntry list[] = {
 		JS_CFUNC_DEF("linesOpen", 1, js_open),
 		JS_CFUNC_DEF("linesNext", 1, js_next),
-		JS_CFUNC_DEF("linesStep", 2, js_step),
+		JS_CFUNC_DEF("linesIterate", 2, js_next_of),
 		JS_CFUNC_DEF("linesClose", 1, js_close),
 	};
 

@@ -29,6 +29,7 @@ static struct {
 	double now_ms;
 	uint64_t base_ns;
 	bool clocked;
+	bool in_job; /* and no tick is queued */
 } loop = { .next_id = 1 };
 
 static struct call *call_new(JSContext *ctx, JSValueConst fn, int argc,
@@ -141,9 +142,11 @@ int loop_drain(JSContext *ctx)
 	for (;;) {
 		if (run_ticks(ctx))
 			return -1;
-		while ((r = JS_ExecutePendingJob(guest.rt, &job)) > 0)
-			if (loop_ending())
-				break;
+		do {
+			loop.in_job = !loop.ticks.first;
+			r = JS_ExecutePendingJob(guest.rt, &job);
+			loop.in_job = false;
+		} while (r > 0 && !loop_ending());
 		if (r < 0)
 			return -1;
 		if (loop_ending())
@@ -307,6 +310,7 @@ static JSValue js_tick(JSContext *ctx, JSValueConst this_val, int argc,
 	if (!c)
 		return JS_EXCEPTION;
 	append(&loop.ticks, c);
+	loop.in_job = false;
 	return JS_UNDEFINED;
 }
 
@@ -435,5 +439,6 @@ int loop_add(JSContext *ctx, JSValueConst native)
 		JS_CFUNC_DEF("refTimer", 2, js_ref),
 	};
 
+	quick_await_in_place(&loop.in_job);
 	return JS_SetPropertyFunctionList(ctx, native, list, 5);
 }

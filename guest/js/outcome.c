@@ -20,12 +20,32 @@ static void set_name(const char *p)
 	set_text(&guest.result.name, &guest.result.name_len, p, strlen(p));
 }
 
+/* True for an object of the runtime's own that a script ended with. */
+static bool is_runtime(JSContext *ctx, JSValueConst v)
+{
+	JSValue f, r;
+	bool yes;
+
+	if (guest.shape != GUEST_SCRIPT || !JS_IsObject(v))
+		return false;
+	f = JS_GetPropertyStr(ctx, guest.hooks, "isRuntime");
+	r = JS_Call(ctx, f, JS_UNDEFINED, 1, &v);
+	yes = !JS_IsException(r) && JS_ToBool(ctx, r) == 1;
+	if (JS_IsException(r))
+		JS_FreeValue(ctx, JS_GetException(ctx));
+	JS_FreeValue(ctx, f);
+	JS_FreeValue(ctx, r);
+	return yes;
+}
+
 int outcome_value(JSContext *ctx, JSValueConst v)
 {
 	char *text;
 	size_t n;
 	bool carry;
 
+	if (is_runtime(ctx, v))
+		v = JS_UNDEFINED;
 	if (serial_print(ctx, v, &text, &n, &carry)) {
 		outcome_error(ctx, false);
 		if (carry && guest.result.kind == GUEST_THROWN)

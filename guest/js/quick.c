@@ -1,12 +1,23 @@
 /* The one unit that sees inside the interpreter. */
-#include "quickjs.c"
 #include "quick.h"
+
+/* js_async_function_resume is replaced without touching its file: where it is
+ * defined its first argument begins with JSContext, where it is called with
+ * ctx, and pasting tells the two apart.  Its own definition is not used. */
+typedef struct JSAsyncFunctionData JSAsyncFunctionData;
+static bool resume_async(JSContext *ctx, JSAsyncFunctionData *s);
+#define js_async_function_resume(first, second) RESUME_##first, second)
+#define RESUME_JSContext __attribute__((unused)) resume_unused(JSContext
+#define RESUME_ctx resume_async(ctx
+#include "quickjs.c"
+#undef js_async_function_resume
 
 struct quick_state {
 	const uint32_t *limit;
 	bool *oom;
 	void (*fill)(void *p, size_t n);
 	bool seeded;
+	const bool *in_job;
 };
 
 static struct quick_state quick;
@@ -126,6 +137,99 @@ int quick_poll(JSContext *ctx)
 bool quick_stack_low(JSContext *ctx)
 {
 	return js_check_stack_overflow(ctx->rt, 4096);
+}
+
+/* ---- await ---- */
+
+/* True if going on at once cannot be told from going on by a job: nothing
+ * else is queued and no frame is below. */
+static bool may_go_on(JSContext *ctx, JSValueConst promise)
+{
+	JSPromiseData *p;
+
+	if (!quick.in_job || !*quick.in_job || ctx->rt->current_stack_frame ||
+	    !list_empty(&ctx->rt->job_list))
+		return false;
+	p = JS_GetOpaque(promise, JS_CLASS_PROMISE);
+	return p && p->promise_state == JS_PROMISE_FULFILLED;
+}
+
+/* Makes the promise's reactions resume the function. */
+static int suspend(JSContext *ctx, JSAsyncFunctionData *s,
+		   JSValueConst promise)
+{
+	JSValueConst none[2] = { JS_UNDEFINED, JS_UNDEFINED };
+	JSValue resume[2];
+	int r;
+
+	if (js_async_function_resolve_create(ctx, s, resume))
+		return -1;
+	r = perform_promise_then(ctx, promise, vc(resume), none);
+	JS_FreeValue(ctx, resume[0]);
+	JS_FreeValue(ctx, resume[1]);
+	return r;
+}
+
+/* Ends the function by calling its resolving function `which`; takes v. */
+static bool finish_async(JSContext *ctx, JSAsyncFunctionData *s, int which,
+			 JSValue v)
+{
+	JSValue r = JS_Call(ctx, s->resolving_funcs[which], JS_UNDEFINED, 1,
+			    vc(&v));
+	bool ok = !JS_IsException(r);
+
+	JS_FreeValue(ctx, v);
+	JS_FreeValue(ctx, r);
+	js_async_function_terminate(ctx->rt, s);
+	return ok;
+}
+
+static bool fail_async(JSContext *ctx, JSAsyncFunctionData *s)
+{
+	if (!JS_IsUncatchableError(ctx->rt->current_exception))
+		return finish_async(ctx, s, 1, JS_GetException(ctx));
+	js_async_function_terminate(ctx->rt, s);
+	return false;
+}
+
+/* As js_async_function_resume, but an await of what is settled already goes
+ * on in place where that makes no difference. */
+static bool resume_async(JSContext *ctx, JSAsyncFunctionData *s)
+{
+	for (;;) {
+		JSValue r = async_func_resume(ctx, &s->func_state);
+		JSValue *top, value, promise;
+		int failed;
+
+		if (JS_IsException(r))
+			return fail_async(ctx, s);
+		top = &s->func_state.frame.cur_sp[-1];
+		value = *top;
+		*top = JS_UNDEFINED;
+		if (JS_IsUndefined(r))
+			return finish_async(ctx, s, 0, value);
+		JS_FreeValue(ctx, r);
+		promise = js_promise_resolve(ctx, ctx->promise_ctor, 1,
+					     vc(&value), 0);
+		JS_FreeValue(ctx, value);
+		if (JS_IsException(promise))
+			return fail_async(ctx, s);
+		if (may_go_on(ctx, promise)) {
+			s->func_state.throw_flag = false;
+			s->func_state.frame.cur_sp[-1] =
+				JS_PromiseResult(ctx, promise);
+			JS_FreeValue(ctx, promise);
+			continue;
+		}
+		failed = suspend(ctx, s, promise);
+		JS_FreeValue(ctx, promise);
+		return failed ? fail_async(ctx, s) : true;
+	}
+}
+
+void quick_await_in_place(const bool *in_job)
+{
+	quick.in_job = in_job;
 }
 
 /* ---- compiling ---- */

@@ -53,6 +53,10 @@ void quick_gc_slack(JSRuntime *rt, size_t slack);
 void quick_poll_soon(JSContext *ctx);
 /* 0, or -1 with an uncatchable error pending, when the run must end. */
 int quick_poll(JSContext *ctx);
+/* While *in_job holds, an await of a fulfilled promise goes on in place if no
+ * other job is queued.  The caller clears it when it has something to run
+ * before the next job. */
+void quick_await_in_place(const bool *in_job);
 bool quick_stack_low(JSContext *ctx);
 
 /* Compiles `source`.  first_line may be 0 (a wrapper's own line). */

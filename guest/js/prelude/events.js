@@ -42,7 +42,10 @@ class EventEmitter {
 			return false;
 		}
 		if (typeof handler === 'function') {
-			Reflect.apply(handler, this, args);
+			if (args.length === 1)
+				handler.call(this, args[0]);
+			else
+				Reflect.apply(handler, this, args);
 		} else {
 			for (const f of handler.slice())
 				Reflect.apply(f, this, args);

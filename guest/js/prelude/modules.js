@@ -49,6 +49,11 @@ function locate(name, from, endings) {
 	return undefined;
 }
 
+// A script often ends in a statement whose value is an object of ours, such
+// as rl.on(...) or setTimeout(...): that is no result.
+hooks.isRuntime = (v) => v instanceof share.EventEmitter ||
+	v instanceof share.Timeout || v instanceof EventTarget;
+
 // ---- import ----
 
 hooks.resolve = (base, name) => {

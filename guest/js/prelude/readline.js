@@ -44,6 +44,8 @@ class Interface extends EventEmitter {
 		this.#error = err;
 		this.#ended = true;
 		this.#wake?.();
+		if (this.#reader !== undefined)
+			this.close();
 		if (!this.#iterated)
 			this.emit('error', err);
 	}
@@ -100,16 +102,22 @@ class Interface extends EventEmitter {
 	// Gives lines to listeners until there are none left or somebody
 	// pauses.
 	#pump() {
+		while (this.#queue.length && !this.#paused && !this.closed)
+			this.emit('line', this.#queue.shift());
+		if (this.#reader === undefined)
+			return;
+		const reader = this.#reader, next = native.linesNext;
 		while (!this.#paused && !this.closed) {
-			const line = this.#queue.length ? this.#queue.shift() :
-				this.#reader === undefined ? undefined :
-				native.linesNext(this.#reader);
-			if (line === undefined)
-				break;
-			this.emit('line', checked(line, 'read'));
+			const line = next(reader);
+			if (line === undefined) {
+				this.close();
+				return;
+			}
+			if (typeof line === 'number')
+				this.#fail(share.fsError(-line, 'read'));
+			else
+				this.emit('line', line);
 		}
-		if (this.#reader !== undefined && !this.#paused)
-			this.close();
 	}
 	pause() {
 		if (!this.#paused) {
@@ -188,12 +196,12 @@ class Interface extends EventEmitter {
 			},
 		};
 	}
-	// linesStep makes the settled promise of the next line in C.
+	// A closed reader gives no more lines.
 	#fileIterator() {
-		const reader = this.#reader;
-		const finish = () => this.close();
+		const next = native.linesIterate(this.#reader,
+			() => this.close());
 		return {
-			next: () => native.linesStep(reader, finish),
+			next,
 			return: () => {
 				this.close();
 				return Promise.resolve(done);

@@ -41,6 +41,8 @@ class Timeout {
 const idOf = Timeout.id;
 delete Timeout.id;
 
+share.Timeout = Timeout;
+
 class Immediate extends Timeout {}
 
 function start(fn, ms, repeat, args) {
