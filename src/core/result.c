@@ -218,6 +218,7 @@ static void put_usage(struct json_writer *w, const struct result_usage *u)
 	put_u64(w, "cpu_us", u->cpu_us);
 	put_u64(w, "queue_us", u->queue_us);
 	put_u64(w, "reset_us", u->reset_us);
+	put_u64(w, "page_faults", u->page_faults);
 	if (u->has_verify)
 		put_u64(w, "reset_wrong", u->reset_wrong);
 	if (u->has_fuel)
@@ -263,6 +264,7 @@ static void put_walls(struct json_writer *w, const struct redoma_result *r)
 	json_write_key(w, "walls");
 	json_write_begin(w, '{');
 	put_text(w, "wasm", s->engine);
+	put_text(w, "reset", s->fast_reset ? "scan" : "copy");
 	json_write_key(w, "kernel");
 	json_write_begin(w, '{');
 	put_text(w, "seccomp", state_text(s, JAIL_SECCOMP, room, sizeof room));

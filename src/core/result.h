@@ -27,6 +27,7 @@ struct result_file {
 struct result_usage {
 	uint64_t wall_us, cpu_us, queue_us, reset_us, fuel;
 	uint64_t memory_bytes, read_bytes, written_bytes;
+	uint64_t page_faults;
 	uint64_t reset_wrong; /* verify mode: bytes the reset left wrong */
 	bool cold, has_fuel, has_verify;
 };

@@ -223,6 +223,7 @@ static int from_outcome(struct redoma_result *res, const struct outcome *o,
 	res->usage.cpu_us = o->cpu_us;
 	res->usage.reset_us = o->reset_us;
 	res->usage.reset_wrong = o->resets_wrong;
+	res->usage.page_faults = o->page_faults;
 	res->usage.fuel = o->fuel;
 	res->usage.has_fuel = l->fuel != 0;
 	res->usage.memory_bytes = o->memory_bytes;

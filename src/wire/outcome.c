@@ -27,7 +27,8 @@ static void put_text(struct buf *b, struct outcome_text t, bool *bad)
 
 /* The numbers, in one array so that both directions keep one order. */
 enum { N_STATUS, N_EXIT, N_FLAGS, N_CPU, N_RESET, N_FUEL, N_MEMORY, N_READ,
-       N_WRITTEN, N_WRONG, N_LINE, N_COLUMN, N_DENIALS, N_FILES, N_COUNT };
+       N_WRITTEN, N_FAULTS, N_WRONG, N_LINE, N_COLUMN, N_DENIALS, N_FILES,
+       N_COUNT };
 
 enum { FLAG_CLOCK = 1, FLAG_RANDOM = 2, FLAG_UNPINNED = 4 };
 
@@ -46,6 +47,7 @@ int outcome_encode(const struct outcome *o, struct buf *out,
 		[N_MEMORY] = o->memory_bytes,
 		[N_READ] = o->read_bytes,
 		[N_WRITTEN] = o->written_bytes,
+		[N_FAULTS] = o->page_faults,
 		[N_WRONG] = o->resets_wrong,
 		[N_LINE] = o->line,
 		[N_COLUMN] = o->column,
@@ -125,6 +127,7 @@ static void get_numbers(struct cursor *c, struct outcome *o)
 	o->memory_bytes = n[N_MEMORY];
 	o->read_bytes = n[N_READ];
 	o->written_bytes = n[N_WRITTEN];
+	o->page_faults = n[N_FAULTS];
 	o->resets_wrong = n[N_WRONG];
 	o->line = (uint32_t)n[N_LINE];
 	o->column = (uint32_t)n[N_COLUMN];

@@ -37,6 +37,7 @@ struct outcome {
 	bool used_clock, used_random, used_unpinned;
 	uint64_t cpu_us, reset_us, fuel, memory_bytes;
 	uint64_t read_bytes, written_bytes;
+	uint64_t page_faults; /* since the worker parked or its last run */
 	uint64_t resets_wrong; /* verify mode: bytes that differed */
 	struct outcome_text name, message, stack; /* of the error */
 	uint32_t line, column;

@@ -1,6 +1,7 @@
 #include "worker/run.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include "base/clock.h"
 #include "engine/image.h"
 #include "engine/module.h"
@@ -103,6 +104,17 @@ static void disown(struct plan *p)
 		p->grants[i].fd = -1;
 }
 
+uint64_t run_faults(struct kit *k)
+{
+	uint64_t before = k->page_faults;
+	struct rusage u;
+
+	if (getrusage(RUSAGE_SELF, &u))
+		return 0;
+	k->page_faults = (uint64_t)u.ru_minflt;
+	return k->page_faults - before;
+}
+
 int run_once(struct kit *k, struct channel *c, struct request *q,
 	     struct run_result *ret, struct redoma_error *err)
 {
@@ -143,6 +155,7 @@ int run_once(struct kit *k, struct channel *c, struct request *q,
 		return r;
 	said.output_left = host_left(&host);
 	said_outcome(&said, k->wasi, ret);
+	ret->outcome.page_faults = run_faults(k);
 	ret->outcome.cpu_us = clock_process_us() - cpu;
 	return 0;
 }

@@ -23,6 +23,7 @@ struct kit {
 	struct jail_report report;
 	struct reset *reset; /* verify mode: what a fresh instance is like */
 	bool prepared; /* image_prepare was called */
+	uint64_t page_faults; /* of this process when it parked or ended a run */
 	char *title; /* argv[0], to show what a process is in ps */
 };
 

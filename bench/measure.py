@@ -1,0 +1,306 @@
+"""The measurements.  Each takes a Bench and yields (key, row); a row is a
+dictionary with "value" and, of distributions, "p50", "p99", "min", "n"."""
+import ctypes
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+JS = "fib float json map regex rows sort string".split()
+C = "matrix sha256 sort scan mandelbrot".split()
+PR_SET_CHILD_SUBREAPER = 36
+# A module of one empty function, exported as _start.
+EMPTY = bytes.fromhex("0061736d01000000" "010401600000" "03020100"
+                      "070a01065f73746172740000" "0a040102000b")
+CSV_BYTES = 200_000_000
+
+
+class Unmeasured(Exception):
+    pass
+
+
+def spread(samples, scale=1.0):
+    s = sorted(x / scale for x in samples)
+    return {"value": s[len(s) // 2], "p50": s[len(s) // 2],
+            "p99": s[min(len(s) - 1, len(s) * 99 // 100)], "min": s[0],
+            "n": len(s)}
+
+
+class Bench:
+    def __init__(self, build, rounds):
+        self.build = pathlib.Path(build).resolve()
+        self.made = self.build / "bench/made"
+        self.made.mkdir(parents=True, exist_ok=True)
+        self.rounds = rounds
+        self.redoma = str(self.build / "redoma")
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def out(self, *argv):
+        r = subprocess.run([str(a) for a in argv], capture_output=True,
+                           text=True, cwd=ROOT)
+        if r.returncode:
+            raise Unmeasured(f"{pathlib.Path(str(argv[0])).name}: "
+                             f"{(r.stderr or r.stdout).strip()[:300]}")
+        return r.stdout
+
+    def program(self, name):
+        return self.build / "bench" / ("bench_" + name)
+
+    def made_file(self, name, content):
+        path = self.made / name
+        path.write_bytes(content)
+        return path
+
+    def run(self, *argv):
+        r = subprocess.run([self.redoma, *map(str, argv), "--json"],
+                           capture_output=True, text=True, cwd=ROOT)
+        try:
+            res = json.loads(r.stdout)
+        except ValueError:
+            raise Unmeasured(r.stderr.strip()[:300]) from None
+        if res["status"] != "ok":
+            raise Unmeasured(f"{argv}: {res['status']} {res.get('error')}")
+        return res
+
+
+def reset_path(b):
+    return b.run("eval", "js", "1+1")["walls"]["reset"]
+
+
+def calls(b, source, n, gap_us, *options):
+    lines = b.out(b.program("call"), b.build, "time", source, n, gap_us,
+                  *options).splitlines()
+    return ([int(x) / 1e3 for x in lines[0].split()],
+            [tuple(map(int, x.split())) for x in lines[1:]])
+
+
+def latency(b):
+    one = b.made_file("one.js", b"1+1")
+    empty = b.made_file("empty.wasm", EMPTY)
+    plans = {  # key: source, runs of a round, gap, options
+        "js_new": (one, 300, 2000, []),
+        "js_new_0": (one, 300, 0, []),
+        "js_tenant": (one, 1500, 0, ["reuse=tenant"]),
+        "js_tenant_1ms": (one, 400, 1000, ["reuse=tenant"]),
+        "wasm_tenant": (empty, 1500, 0, ["reuse=tenant"]),
+    }
+    wall = {k: [] for k in plans}
+    inside = {k: [] for k in plans}
+    for _ in range(b.rounds):
+        for key, (source, n, gap, options) in plans.items():
+            w, i = calls(b, source, n, gap, *options)
+            wall[key] += w
+            inside[key] += i
+    rows = {k: spread(v) for k, v in wall.items()}
+    for k, row in rows.items():
+        row["faults"] = statistics.median(f for _, _, f in inside[k])
+    new = rows.pop("js_new")
+    yield "js_new_p50", new
+    yield "js_new_p99", {**new, "value": new["p99"]}
+    yield "js_new_gap0", rows.pop("js_new_0")
+    yield from rows.items()
+    yield "js_tenant_inside", {
+        **spread([c + r for c, r, _ in inside["js_tenant"]]),
+        "faults": rows["js_tenant"]["faults"]}
+    yield "js_tenant_faults", spread([f for _, _, f in inside["js_tenant"]])
+
+
+def rates(b):
+    one = b.made_file("one.js", b"1+1")
+    got = {1: [], 2: []}
+    for _ in range(b.rounds):
+        for callers, list_ in got.items():
+            list_.append(float(b.out(b.program("call"), b.build,
+                                     f"rate:{callers}", one, 1, 0)))
+    for callers, list_ in got.items():
+        yield f"js_new_rate_{callers}", {
+            "value": statistics.median(list_), "max": max(list_),
+            "n": len(list_)}
+
+
+def births(b):
+    got = {}
+    for _ in range(b.rounds):
+        for line in b.out(b.program("pool_birth"), b.build / "redoma-worker",
+                          b.build / "images/js.cwasm", 4, 20).splitlines():
+            key, value = line.split()
+            got.setdefault(key, []).append(int(value))
+    yield "zygote_ready", spread(got["ready_ns"], 1e3)
+    yield "child_parked", spread(got["parked_us"])
+    yield "child_replaced", spread(got["round_ns"], 1e3)
+    if "private_kib" not in got:
+        raise Unmeasured("/proc/PID/smaps_rollup of a worker: only root reads "
+                         "it")
+    yield "parked_private", spread(got["private_kib"])
+
+
+def processes(b):
+    node = shutil.which("node")
+    commands = [[b.redoma, "eval", "js", "1+1"], ["/bin/true"]]
+    if node:
+        commands.append([node, "-e", "1"])
+    argv = []
+    for c in commands:
+        argv += (["--"] if argv else []) + c
+    lines = b.out(b.program("exec"), 10 * b.rounds, *argv).splitlines()
+    times = [[int(x) / 1e3 for x in line.split()] for line in lines]
+    rows = [spread(t) for t in times]
+    yield "eval_process", rows[0]
+    yield "true_process", rows[1]
+    yield "eval_by_true", {"value": rows[0]["p50"] / rows[1]["p50"]}
+    if not node:
+        raise Unmeasured("eval_by_node: no node here")
+    yield "node_process", rows[2]
+    yield "eval_by_node", {"value": rows[0]["p50"] / rows[2]["p50"]}
+
+
+def native_quick(b):
+    quick = ROOT / ".deps/quickjs"
+    objects, jobs = [], []
+    for name in "quickjs libregexp libunicode dtoa".split():
+        o = b.made / f"{name}.o"
+        objects.append(o)
+        if not o.exists():
+            jobs.append(subprocess.Popen(
+                ["gcc", "-O2", "-w", "-D_GNU_SOURCE", "-DNDEBUG", "-c",
+                 str(quick / f"{name}.c"), "-o", str(o)]))
+    if any(j.wait() for j in jobs):
+        raise Unmeasured("gcc does not build quickjs-ng")
+    b.out("gcc", "-O2", f"-I{quick}", HERE / "native/quick.c", *objects, "-o",
+          b.made / "quick", "-lm", "-lpthread")
+    return b.made / "quick"
+
+
+def ratios(b, names, ours, native):
+    """Medians of both in turn; the rate against native, program by program."""
+    each = {}
+    for name in names:
+        t = [(ours(name), native(name)) for _ in range(b.rounds)]
+        a, n = (statistics.median(x) for x in zip(*t))
+        each[name] = {"us": a, "native_us": n, "ratio": n / a}
+    return {"value": statistics.geometric_mean(e["ratio"]
+                                               for e in each.values()),
+            "min": min(e["ratio"] for e in each.values()), "each": each}
+
+
+def js_compute(b):
+    quick = native_quick(b)
+    yield "js_compute", ratios(
+        b, JS,
+        lambda n: b.run("run", HERE / f"js/{n}.js")["usage"]["cpu_us"],
+        lambda n: float(b.out(quick, HERE / f"js/{n}.js")))
+
+
+def cpu_of(path):
+    pid = os.posix_spawn(path, [str(path)], os.environ, file_actions=[
+        (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+    _, status, used = os.wait4(pid, 0)
+    if status:
+        raise Unmeasured(f"{path} failed")
+    return (used.ru_utime + used.ru_stime) * 1e6
+
+
+def wasm_compute(b):
+    sysroot = ROOT / ".deps/wasi-libc"
+    for n in C:
+        b.out("gcc", "-O2", HERE / f"c/{n}.c", "-o", b.made / n)
+        b.out("clang-19", "--target=wasm32-wasi", f"--sysroot={sysroot}",
+              "-O2", "-msimd128", HERE / f"c/{n}.c", "-o",
+              b.made / f"{n}.wasm")
+        if b.run("run", b.made / f"{n}.wasm")["stdout"] != b.out(b.made / n):
+            raise Unmeasured(f"{n}: wasm and native disagree")
+    yield "wasm_compute", ratios(
+        b, C,
+        lambda n: b.run("run", b.made / f"{n}.wasm")["usage"]["cpu_us"],
+        lambda n: cpu_of(b.made / n))
+
+
+def make_csv(path):
+    if path.exists() and path.stat().st_size >= CSV_BYTES:
+        return
+    with open(path, "w", encoding="ascii") as f:
+        f.write("id,region,amount,note\n")
+        x, i = 1, 0
+        while f.tell() < CSV_BYTES:
+            rows = []
+            for _ in range(10000):
+                x = (x * 1664525 + 1013904223) & 0xFFFFFFFF
+                i += 1
+                rows.append(f"{i},region-{x >> 26},{(x >> 8) % 100000},"
+                            f"order of customer {x % 9973}\n")
+            f.write("".join(rows))
+
+
+def worker_peak(ours):
+    """The largest resident size (KiB) of a worker of ours, now or before."""
+    peak = 0
+    for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+        try:
+            s = dict(line.split(":\t", 1) for line in
+                     status.read_text().splitlines() if ":\t" in line)
+            if s["Name"] == "redoma-worker" and parent(s["PPid"]) == ours:
+                peak = max(peak, int(s["VmHWM"].split()[0]))
+        except (OSError, KeyError, ValueError):
+            continue
+    return peak
+
+
+def parent(pid):
+    text = pathlib.Path(f"/proc/{pid.strip()}/stat").read_text()
+    return int(text.rsplit(")", 1)[1].split()[1])
+
+
+def watched(b, script, csv):
+    peak, done = [0], threading.Event()
+
+    def watch():
+        while not done.wait(0.02):
+            peak[0] = max(peak[0], worker_peak(os.getpid()))
+
+    t = threading.Thread(target=watch)
+    t.start()
+    try:
+        from_ = time.monotonic()
+        res = b.run("run", script, "--read", csv, "--limit", "wall=300s",
+                    "--limit", "cpu=300s", "--limit", "memory=256MiB")
+        return time.monotonic() - from_, res, peak[0]
+    finally:
+        done.set()
+        t.join()
+
+
+def csv(b):
+    data = b.made / "large.csv"
+    make_csv(data)
+    node = shutil.which("node")
+    for key, name in (("csv", "csv.js"), ("csv_chunks", "csv_chunks.js")):
+        text = (HERE / "js" / name).read_text().replace("CSV", str(data))
+        script = b.made_file(name, text.encode())
+        ours, native, memory, rss = [], [], [], []
+        for _ in range(max(1, b.rounds // 3)):
+            took, res, peak = watched(b, script, data)
+            ours.append(took)
+            memory.append(res["usage"]["memory_bytes"] / (1 << 20))
+            rss.append(peak / 1024)
+            if not node:
+                continue
+            from_ = time.monotonic()
+            if json.loads(b.out(node, script)) != json.loads(res["stdout"]):
+                raise Unmeasured(f"{name}: node comes to another result")
+            native.append(time.monotonic() - from_)
+        yield f"{key}_seconds", spread(ours)
+        yield f"{key}_memory", spread(memory)
+        yield f"{key}_rss", spread(rss)
+        if node:
+            yield f"{key}_node_seconds", spread(native)
+            yield f"{key}_by_node", {"value": statistics.median(native) /
+                                     statistics.median(ours)}
+
+
+ALL = [latency, rates, births, processes, js_compute, wasm_compute, csv]
