@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -32,18 +33,38 @@ int redoma_policy_parse(const char *text, uint64_t len, const char *base_dir,
 	return r;
 }
 
+/* What cannot be read is the caller's mistake, not the system's. */
+static int check_policy_file(int fd, const char *path, struct redoma_error *err)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		err_sys(err, WHERE, "cannot open the policy %s", path);
+		if (err)
+			err->code = REDOMA_E_INVALID;
+		return REDOMA_E_INVALID;
+	}
+	if (S_ISREG(st.st_mode))
+		return 0;
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "the policy %s is not a regular file: name the file "
+		       "that holds it",
+		       path);
+}
+
 int redoma_policy_read(const char *path, struct redoma_policy **ret,
 		       struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf text = {0};
-	CLEANUP_FD int fd = fd_lift(open(path, O_RDONLY | O_CLOEXEC));
+	CLEANUP_FD int fd = fd_lift(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	CLEANUP_FREE char *dir = strdup(path);
 	int r;
 
-	if (fd < 0)
-		return err_sys(err, WHERE, "open the policy %s", path);
 	if (!dir)
 		return err_nomem(err, WHERE);
+	r = check_policy_file(fd, path, err);
+	if (r)
+		return r;
 	r = fd_read_all(fd, ((size_t)1 << 20), path, &text, err);
 	if (r)
 		return r;

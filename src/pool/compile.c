@@ -127,7 +127,7 @@ int compile_module(const struct compile_options *o, int module_fd, int *ret_fd,
 		return rc;
 	close(TAKE_FD(out));
 	rc = read_report(in, &report, err);
-	spawn_end(pidfd);
+	spawn_end(pidfd, 0);
 	if (rc != REDOMA_E_WORKER && ret_report)
 		*ret_report = report;
 	if (!rc)

@@ -86,8 +86,27 @@ static void reap_middle(int pidfd)
 	close(pidfd);
 }
 
-int spawn_process(const struct spawn_request *q, int *ret_pidfd,
-		  struct redoma_error *err)
+static int spawn_own(const struct spawn_request *q, int *ret_pidfd,
+		     struct redoma_error *err)
+{
+	sigset_t all, old;
+	int pidfd = -1;
+	pid_t pid;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pid = clone_raw(CLONE_PIDFD | CLONE_CLEAR_SIGHAND, &pidfd, SIGCHLD);
+	if (pid == 0)
+		exec_it(q);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (pid < 0)
+		return err_sys(err, WHERE, "start %s", q->path);
+	*ret_pidfd = pidfd;
+	return 0;
+}
+
+static int spawn_apart(const struct spawn_request *q, int *ret_pidfd,
+		       struct redoma_error *err)
 {
 	CLEANUP_FD int in = -1;
 	CLEANUP_FD int out = -1;
@@ -96,13 +115,6 @@ int spawn_process(const struct spawn_request *q, int *ret_pidfd,
 	pid_t pid;
 	ssize_t n;
 
-	if (q->n_fds > SPAWN_FDS_MAX)
-		return err_set(err, REDOMA_E_INVALID, WHERE,
-			       "too many descriptors to hand over");
-	if (access(q->path, X_OK))
-		return err_sys(err, WHERE,
-			       "cannot run %s (is the installation whole?)",
-			       q->path);
 	if (pipe2(p, O_CLOEXEC))
 		return err_sys(err, WHERE, "make a pipe");
 	in = p[0];
@@ -128,12 +140,38 @@ int spawn_process(const struct spawn_request *q, int *ret_pidfd,
 	return err_sys(err, WHERE, "start %s", q->path);
 }
 
-void spawn_end(int pidfd)
+int spawn_process(const struct spawn_request *q, int *ret_pidfd,
+		  struct redoma_error *err)
+{
+	if (q->n_fds > SPAWN_FDS_MAX)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "too many descriptors to hand over");
+	if (access(q->path, X_OK))
+		return err_sys(err, WHERE,
+			       "cannot run %s (is the installation whole?)",
+			       q->path);
+	return q->own_child ? spawn_own(q, ret_pidfd, err)
+			    : spawn_apart(q, ret_pidfd, err);
+}
+
+static bool gone(int pidfd, int ms)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	int n;
 
-	syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-	while (poll(&p, 1, 1000) < 0 && errno == EINTR)
+	while ((n = poll(&p, 1, ms)) < 0 && errno == EINTR)
 		;
+	return n > 0;
+}
+
+void spawn_end(int pidfd, int grace_ms)
+{
+	siginfo_t si;
+
+	if (!gone(pidfd, grace_ms)) {
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+		gone(pidfd, 1000);
+	}
+	waitid(P_PIDFD, (id_t)pidfd, &si, WEXITED | WNOHANG | __WALL);
 	close(pidfd);
 }

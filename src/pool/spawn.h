@@ -10,6 +10,7 @@
 #ifndef POOL_SPAWN_H
 #define POOL_SPAWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "base/err.h"
 
@@ -20,13 +21,17 @@ struct spawn_request {
 	const char *const *argv;  /* NULL-terminated; argv[0] shows in ps */
 	const int *fds;		  /* become 3, 4, ... in the new process */
 	size_t n_fds;		  /* at most SPAWN_FDS_MAX */
+	bool own_child; /* an ordinary child instead: for a program of ours,
+			   which then leaves nothing to init either */
 };
 
 /* 0-2 of the new process are /dev/null.  A failing exec shows as end of file
  * on whatever channel was passed. */
 MUST_CHECK int spawn_process(const struct spawn_request *q, int *ret_pidfd,
 			     struct redoma_error *err);
-/* SIGKILL and wait until it is gone (at most about a second); closes pidfd. */
-void spawn_end(int pidfd);
+/* Waits at most grace_ms for it to end by itself, then kills it and waits until
+ * it is gone (at most about a second).  Reaps it if it is our child, also by
+ * inheritance (a host that is pid 1 or a subreaper).  Closes pidfd. */
+void spawn_end(int pidfd, int grace_ms);
 
 #endif

@@ -28,15 +28,17 @@ void zygote_end(struct zygote *z)
 
 	if (!z)
 		return;
-	if (z->pidfd >= 0)
-		spawn_end(z->pidfd);
 	while ((s = z->idle)) {
 		z->idle = s->next;
 		slot_free(s);
 	}
+	/* At the end of this channel it ends its children, reaps them and
+	 * goes. */
 	channel_done(&z->channel);
 	if (z->channel.fd >= 0)
 		close(z->channel.fd);
+	if (z->pidfd >= 0)
+		spawn_end(z->pidfd, ZYGOTE_END_MS);
 	free(z->tenant);
 	free(z->image);
 	free(z);
@@ -76,7 +78,8 @@ static int start_process(struct zygote *z, const struct pool_options *o,
 	static const char *const argv[] = {"redoma-zygote", NULL};
 	CLEANUP_FD int theirs = -1;
 	struct spawn_request q = {
-		.path = o->worker_path, .argv = argv, .n_fds = 1};
+		.path = o->worker_path, .argv = argv, .n_fds = 1,
+		.own_child = o->single};
 	int sv[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))

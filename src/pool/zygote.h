@@ -5,6 +5,7 @@
 #include "pool/pool.h"
 
 #define ZYGOTE_START_US 10000000u /* from exec to ready: then it failed */
+#define ZYGOTE_END_MS 500
 #define ZYGOTE_BIRTH_US 5000000u  /* for one child */
 
 #define ZYGOTE_DEAD_KEPT 16u

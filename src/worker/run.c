@@ -10,6 +10,7 @@
 #include "worker/said.h"
 
 #define WHERE "worker"
+#define TRIAL_FUEL ((uint64_t)1 << 40) /* plenty for a run of ours */
 
 static int begin(struct kit *k, struct request *q, struct exec_outcome *out,
 		 struct redoma_error *err)
@@ -197,6 +198,9 @@ static int trial_begin(struct kit *k, struct trial *t, const char *source,
 				     .clock = SOURCE_NONE,
 				     .random = SOURCE_NONE},
 			    .names = {(char *)"warm", NULL}};
+	if (k->setup.profile == ENGINE_IMAGE_FUEL ||
+	    k->setup.profile == ENGINE_MODULE_FUEL)
+		t->plan.limits.fuel = TRIAL_FUEL;
 	t->plan.argv = t->names;
 	t->plan.env = t->names + 1;
 	t->request.plan = t->plan;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,6 +307,17 @@ static int watch_children(struct nursery *n, struct redoma_error *err)
 	return n->sigfd < 0 ? err_sys(err, WHERE, "watch for children") : 0;
 }
 
+/* None outlives us, and none is left for init to reap. */
+static void end_children(const struct nursery *n)
+{
+	for (size_t i = 0; i < SPAWN_SLOTS_MAX; i++)
+		if (n->births[i].pid > 0)
+			kill(n->births[i].pid, SIGKILL);
+	while (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED) == 0 ||
+	       errno == EINTR)
+		;
+}
+
 int zygote_serve(struct channel *control, char *title)
 {
 	uint64_t since = clock_monotonic_us();
@@ -330,7 +342,8 @@ int zygote_serve(struct channel *control, char *title)
 		r = first_children(&k, n, &err);
 	while (!r)
 		r = turn(control, &k, n, &err);
-	/* End of file means that the core is done; children go with us. */
+	end_children(n);
+	/* End of file means that the core is done. */
 	if (channel_send(control, FRAME_FAILED, FRAME_LAST, &err, sizeof err,
 			 NULL))
 		return 0;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -220,6 +221,7 @@ static void give_birth(struct channel *c, uint32_t slot)
 	b.pid = fork();
 	if (b.pid == 0) {
 		close(sv[1]);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		serve(sv[0]);
 	}
 	close(sv[0]);
@@ -250,7 +252,5 @@ int main(void)
 	/* Its children end with it. */
 	while (!channel_recv(c, UINT64_MAX, &f, &body, NULL))
 		give_birth(c, ++slot);
-	signal(SIGTERM, SIG_IGN);
-	kill(0, SIGTERM);
 	return 0;
 }

@@ -33,7 +33,10 @@ static size_t shell(const char *script, char *said, size_t size)
 	struct redoma_error err = {0};
 
 	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
-	struct spawn_request q = {"/bin/sh", argv, &p[1], 1};
+	struct spawn_request q = {.path = "/bin/sh",
+				  .argv = argv,
+				  .fds = &p[1],
+				  .n_fds = 1};
 	if (spawn_process(&q, &pidfd, &err))
 		fail_msg("%s", err.text);
 	close(p[1]);
@@ -41,7 +44,7 @@ static size_t shell(const char *script, char *said, size_t size)
 		n += (size_t)got;
 	said[n] = '\0';
 	close(p[0]);
-	spawn_end(pidfd);
+	spawn_end(pidfd, 0);
 	return n;
 }
 
@@ -87,7 +90,7 @@ static void the_host_hears_nothing(void **state)
 static void a_missing_program_is_said(void **state)
 {
 	const char *const argv[] = {"nothing", NULL};
-	struct spawn_request q = {"/nonexistent/worker", argv, NULL, 0};
+	struct spawn_request q = {.path = "/nonexistent/worker", .argv = argv};
 	struct redoma_error err;
 	int pidfd;
 
