@@ -64,7 +64,8 @@ static bool is_about_a_name(int sys)
 
 enum cli_exit exits_of_error(const struct redoma_error *err)
 {
-	static const char *const named[] = {"cli", "policy", "broker", "core"};
+	static const char *const named[] = {"cli", "policy", "broker", "core",
+					    "base"};
 
 	switch (err->code) {
 	case REDOMA_E_INVALID:

@@ -37,14 +37,21 @@ static uint64_t number(const struct json_value *v, const char *name)
 	return json_u64(json_member(v, name), &n) ? n : 0;
 }
 
-/* Stack lines that say more than the place already told. */
+/* The calls that led there, when there are more than the one that the line
+ * with the error told already.  Engines begin a stack with the error's own
+ * text, which may have lines of its own. */
 static void report_stack(const char *stack)
 {
+	const char *frames = strstr(stack, "\n    at ");
+
+	if (!frames || !strchr(frames + 1, '\n'))
+		return;
+	stack = frames + 1;
 	while (*stack) {
 		size_t len = strcspn(stack, "\n");
 
 		if (len)
-			print_line("    %.*s", (int)(len > 200 ? 200 : len),
+			print_line("%.*s", (int)(len > 200 ? 200 : len),
 				   stack);
 		stack += len + (stack[len] == '\n');
 	}
@@ -64,8 +71,7 @@ static void report_error(const char *status, const struct json_value *error)
 	else
 		print_line("%s: %s%s%s", status, name, colon,
 			   text(error, "message"));
-	if (strchr(stack, '\n'))
-		report_stack(stack);
+	report_stack(stack);
 }
 
 static void report_limit(const char *status, const struct json_value *limit)

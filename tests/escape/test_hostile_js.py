@@ -278,8 +278,8 @@ def _():
 def _():
     code = """
     const had = [];
-    for (const f of ['binding', '_linkedBinding', 'dlopen', 'kill', 'abort',
-                     'setuid', 'chdir', '_kill', 'reallyExit'])
+    for (const f of ['binding', '_linkedBinding', 'dlopen', 'kill', 'setuid',
+                     'setgid', '_kill', 'openStdin', '_debugProcess'])
         if (typeof process[f] === 'function')
             try { process[f]('fs'); had.push(f); } catch (e) {
                 if (!(e instanceof Error)) had.push([f, 'odd']);

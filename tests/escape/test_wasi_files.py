@@ -93,13 +93,13 @@ def _():
 def _():
     (scratch() / "tree").exists() or tree()
     (scratch() / "tree" / "é.txt").write_text("composed")
-    names = ["in.txt%00", "in.txt%00.png", "%ff%fe", "in%80.txt",
-             "e%cc%81.txt", "IN.TXT", "%ed%a0%80", "%c0%af", "..%2f..",
-             "a" * 60000]
+    names = ["d/in.txt%00", "d/in.txt%00.png", "d/%ff%fe", "d/in%80.txt",
+             "d/e%cc%81.txt", "d/IN.TXT", "d/%ed%a0%80", "d/%c0%af",
+             "d/" + "a" * 60000]
     got = lines(files("raw-open", *names, options=tree()))
     need(len(got) == len(names) and "ok" not in got, f"{got}")
-    got = lines(files("raw-open", "%c3%a9.txt", "in.txt", options=tree()))
-    need(got.count("ok") >= 1, f"{got}")
+    got = lines(files("raw-open", "d/%c3%a9.txt", "d/in.txt", options=tree()))
+    need(got == ["ok", "ok"], f"{got}")
 
 
 @case("C109 special files: honest types, no reading, no hanging")
