@@ -16,7 +16,7 @@ mkdir -p "$objects"
 flags="--target=wasm32-wasi --sysroot=$sysroot -O2 -std=gnu17
 	-fvisibility=hidden -ffunction-sections -fdata-sections
 	-D_GNU_SOURCE -DNDEBUG -D_WASI_EMULATED_PROCESS_CLOCKS
-	-D_WASI_EMULATED_SIGNAL -I$quickjs
+	-D_WASI_EMULATED_SIGNAL -isystem $quickjs
 	-ffile-prefix-map=$here=. -ffile-prefix-map=$quickjs=quickjs"
 ours="-Wall -Wextra -Wno-sign-compare"
 theirs="-w"

@@ -16,6 +16,8 @@ static char inspect_js[] = {
 	,
 #embed "prelude/inspect_print.js"
 	,
+#embed "prelude/inspect_list.js"
+	,
 #embed "prelude/inspect_format.js"
 	, 0
 };

@@ -4,12 +4,13 @@
 /* js_async_function_resume is replaced without touching its file: where it is
  * defined its first argument begins with JSContext, where it is called with
  * ctx, and pasting tells the two apart.  Its own definition is not used. */
-typedef struct JSAsyncFunctionData JSAsyncFunctionData;
-static bool resume_async(JSContext *ctx, JSAsyncFunctionData *s);
+struct JSAsyncFunctionData;
+static bool resume_async(JSContext *ctx, struct JSAsyncFunctionData *s);
 #define js_async_function_resume(first, second) RESUME_##first, second)
 #define RESUME_JSContext __attribute__((unused)) resume_unused(JSContext
 #define RESUME_ctx resume_async(ctx
 #include "quickjs.c"
+#include "stack.h"
 #undef js_async_function_resume
 
 struct quick_state {
@@ -301,154 +302,14 @@ JSValue quick_data_property(JSContext *ctx, JSValueConst v, JSAtom name)
 	return JS_UNDEFINED;
 }
 
-/* Parses "    at NAME (FILE:LINE:COL)" or "    at FILE:LINE:COL"; false for
- * the runtime's own frames and native ones. */
-struct frame {
-	const char *name, *place;
-	size_t name_len, place_len;
-	uint32_t line, column;
-};
-
-static uint32_t number_before(const char *begin, const char **end)
-{
-	const char *p = *end;
-	uint32_t n = 0;
-
-	while (p > begin && p[-1] >= '0' && p[-1] <= '9')
-		p--;
-	for (const char *q = p; q < *end && n < 100000000; q++)
-		n = n * 10 + (uint32_t)(*q - '0');
-	*end = p > begin ? p - 1 : p;
-	return n;
-}
-
-static bool parse_frame(const char *p, const char *end, struct frame *f)
-{
-	const char *open;
-
-	if (end - p < 7 || memcmp(p, "    at ", 7))
-		return false;
-	p += 7;
-	*f = (struct frame){ 0 };
-	if (end[-1] == ')') {
-		for (open = end - 2; open > p && *open != '('; open--)
-			;
-		if (open <= p || open[-1] != ' ')
-			return false;
-		f->name = p;
-		f->name_len = (size_t)(open - 1 - p);
-		p = open + 1;
-		end--;
-	}
-	f->place = p;
-	f->place_len = (size_t)(end - p);
-	f->column = number_before(p, &end);
-	f->line = number_before(p, &end);
-	if (!f->line || end <= p)
-		return false;
-	return !(f->place_len > 5 && !memcmp(p, "node:", 5));
-}
-
-static bool anonymous(const struct frame *f)
-{
-	return !f->name_len ||
-	       (f->name_len == 11 && !memcmp(f->name, "<anonymous>", 11)) ||
-	       (f->name_len == 6 && !memcmp(f->name, "<eval>", 6));
-}
-
-static void print_frames(DynBuf *d, const char *p, const char *end)
-{
-	while (p < end) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		struct frame f;
-
-		if (!nl)
-			nl = end;
-		if (parse_frame(p, nl, &f)) {
-			dbuf_putstr(d, "\n    at ");
-			if (!anonymous(&f)) {
-				dbuf_put(d, (const uint8_t *)f.name,
-					 f.name_len);
-				dbuf_putstr(d, " (");
-			}
-			dbuf_put(d, (const uint8_t *)f.place, f.place_len);
-			if (!anonymous(&f))
-				dbuf_putc(d, ')');
-		}
-		p = nl + 1;
-	}
-}
-
-/* "Name: message".  A getter for the name runs only where a program asked. */
-static void print_header(JSContext *ctx, DynBuf *d, JSValueConst error,
-			 bool getters)
-{
-	JSValue name = getters ? JS_GetProperty(ctx, error, JS_ATOM_name) :
-		quick_data_property(ctx, error, JS_ATOM_name);
-	JSValue msg = quick_data_property(ctx, error, JS_ATOM_message);
-	const char *n = JS_IsString(name) ? JS_ToCString(ctx, name) : NULL;
-	const char *m = JS_IsString(msg) ? JS_ToCString(ctx, msg) : NULL;
-
-	if (JS_IsException(name))
-		JS_FreeValue(ctx, JS_GetException(ctx));
-	dbuf_putstr(d, n ? n : "Error");
-	if (m && *m) {
-		dbuf_putstr(d, n && !*n ? "" : ": ");
-		dbuf_putstr(d, m);
-	}
-	JS_FreeCString(ctx, n);
-	JS_FreeCString(ctx, m);
-	JS_FreeValue(ctx, name);
-	JS_FreeValue(ctx, msg);
-}
-
-static JSValue clean_stack(JSContext *ctx, JSValueConst error, JSValue raw,
-			   bool getters)
-{
-	const char *s = NULL;
-	JSValue ret;
-	DynBuf d;
-	size_t n;
-
-	if (!JS_IsString(raw))
-		return raw;
-	s = JS_ToCStringLen(ctx, &n, raw);
-	JS_FreeValue(ctx, raw);
-	if (!s)
-		return JS_EXCEPTION;
-	js_dbuf_init(ctx, &d);
-	print_header(ctx, &d, error, getters);
-	print_frames(&d, s, s + n);
-	JS_FreeCString(ctx, s);
-	ret = dbuf_error(&d) ? JS_ThrowOutOfMemory(ctx) :
-			       JS_NewStringLen(ctx, (char *)d.buf, d.size);
-	dbuf_free(&d);
-	return ret;
-}
-
-/* A raw stack starts with its frames; one that was already cleaned, or set by
- * a prepareStackTrace, does not. */
-static bool is_raw(JSContext *ctx, JSValueConst v)
-{
-	const char *s;
-	bool raw;
-
-	if (!JS_IsString(v))
-		return false;
-	s = JS_ToCString(ctx, v);
-	raw = s && (!*s || !strncmp(s, "    at ", 7));
-	JS_FreeCString(ctx, s);
-	return raw;
-}
-
 static JSValue stack_of(JSContext *ctx, JSValueConst error, bool getters)
 {
 	JSValue raw = quick_raw_stack(ctx, error);
 	JSObject *p;
 
-	if (!is_raw(ctx, raw))
+	if (!stack_is_raw(ctx, raw))
 		return raw;
-	raw = clean_stack(ctx, error, raw, getters);
+	raw = stack_clean(ctx, error, raw, getters);
 	if (JS_IsException(raw))
 		return raw;
 	/* As in V8 the text is fixed: later changes of the name or the
@@ -464,30 +325,6 @@ static JSValue stack_of(JSContext *ctx, JSValueConst error, bool getters)
 JSValue quick_stack(JSContext *ctx, JSValueConst error)
 {
 	return stack_of(ctx, error, false);
-}
-
-void quick_position(JSContext *ctx, JSValueConst error, uint32_t *ret_line,
-		    uint32_t *ret_column)
-{
-	JSValue raw = quick_raw_stack(ctx, error);
-	const char *s = JS_IsString(raw) ? JS_ToCString(ctx, raw) : NULL;
-
-	*ret_line = *ret_column = 0;
-	for (const char *p = s; p && *p;) {
-		const char *nl = strchr(p, '\n');
-		struct frame f;
-
-		if (!nl)
-			nl = p + strlen(p);
-		if (parse_frame(p, nl, &f)) {
-			*ret_line = f.line;
-			*ret_column = f.column;
-			break;
-		}
-		p = *nl ? nl + 1 : nl;
-	}
-	JS_FreeCString(ctx, s);
-	JS_FreeValue(ctx, raw);
 }
 
 bool quick_is_native_error(JSContext *ctx, JSValueConst v, const char *name)
@@ -548,11 +385,11 @@ static JSValue capture_stack(JSContext *ctx, JSValueConst this_val, int argc,
 	if (JS_IsException(r))
 		return r;
 	raw = quick_data_property(ctx, args[0], JS_ATOM_stack);
-	if (!is_raw(ctx, raw)) {
+	if (!stack_is_raw(ctx, raw)) {
 		JS_FreeValue(ctx, raw);
 		return JS_UNDEFINED;
 	}
-	raw = clean_stack(ctx, args[0], raw, true);
+	raw = stack_clean(ctx, args[0], raw, true);
 	if (JS_IsException(raw))
 		return raw;
 	JS_DefinePropertyValue(ctx, args[0], JS_ATOM_stack, raw,

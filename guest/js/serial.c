@@ -391,6 +391,25 @@ static int print_entries(struct printer *s, JSValueConst v,
 	return r ? -1 : puts_(s, wrap ? "}}" : "}");
 }
 
+/* Arrays, also behind proxies, as Array.isArray sees them. */
+static bool is_array(JSContext *ctx, JSValueConst v)
+{
+	JSValue t = JS_DupValue(ctx, v);
+	bool yes;
+
+	while (JS_IsProxy(t)) {
+		JSValue inner = JS_GetProxyTarget(ctx, t);
+
+		JS_FreeValue(ctx, t);
+		t = inner;
+	}
+	if (JS_IsException(t)) /* revoked: the next access says so */
+		JS_FreeValue(ctx, JS_GetException(ctx));
+	yes = JS_IsArray(t);
+	JS_FreeValue(ctx, t);
+	return yes;
+}
+
 static int print_object(struct printer *s, JSValueConst v,
 			const struct step *at)
 {
@@ -437,7 +456,8 @@ static int print_object(struct printer *s, JSValueConst v,
 	}
 	if (JS_IsFunction(s->ctx, v))
 		return cannot_carry(s, at, "a function");
-	return JS_IsArray(v) ? print_array(s, v, at) : print_entries(s, v, at);
+	return is_array(s->ctx, v) ? print_array(s, v, at) :
+				     print_entries(s, v, at);
 }
 
 /* Replaces *v by what its toJSON gives.  1 if it did, 0 if it has none. */

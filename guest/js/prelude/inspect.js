@@ -1,6 +1,7 @@
 // Adapted from Node.js v20, lib/internal/util/inspect.js.  Copyright Node.js
 // contributors, MIT licence: see LICENSE.node in this directory.  inspect.js,
-// inspect_value.js, inspect_print.js and inspect_format.js are one function.
+// inspect_value.js, inspect_print.js, inspect_list.js and inspect_format.js
+// are one function.
 (function(native, hooks, share) {
 const kind = native.kind;
 const { Error, Function, Map, Object, RegExp, Set, Symbol } = globalThis;
