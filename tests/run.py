@@ -67,26 +67,34 @@ def discover(build):
     yield Test("tree", "check", [py, ROOT / "tests/tree.py", build])
 
 
-def group_is_alive(pgid):
-    try:
-        os.killpg(pgid, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
+def group_members(pgid):
+    """The names of what lives in a process group; zombies do not count: they
+    are their new parent's to reap."""
+    names = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text(errors="replace")
+        except OSError:
+            continue
+        name = text[text.index("(") + 1:text.rindex(")")]
+        state, _, group = text[text.rindex(")") + 2:].split()[:3]
+        if group == str(pgid) and state not in "ZX":
+            names.append(name)
+    return names
 
 
 def finish_group(pgid, grace):
-    """Waits for the group to end; kills what is left.  True if it was clean."""
+    """Waits for the group to end; kills what is left and says what it was."""
     end = time.monotonic() + grace
-    while group_is_alive(pgid):
+    while left := group_members(pgid):
         if time.monotonic() > end:
             try:
                 os.killpg(pgid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            return False
-        time.sleep(0.01)
-    return True
+            break
+        time.sleep(0.02)
+    return left
 
 
 def execute(test, build):
@@ -112,8 +120,9 @@ def execute(test, build):
             complaint = f"ran longer than {test.seconds} s"
             os.killpg(p.pid, signal.SIGKILL)
             p.wait()
-        if not finish_group(p.pid, 2) and not complaint:
-            complaint = "left processes behind"
+        left = finish_group(p.pid, 5)
+        if left and not complaint:
+            complaint = f"left processes behind: {', '.join(left)}"
         seconds = time.monotonic() - began
         out.seek(0)
         text = out.read(OUTPUT_MAX).decode(errors="replace")
