@@ -25,8 +25,15 @@ static struct {
 	} rows[PREOPENS_MAX];
 } preopens;
 
-/* "/a//b/./" to "/a/b"; ".." stays for the host to judge.  Relative names
- * start at "/".  -1 if it is too long or holds a NUL. */
+static bool names_directory(const char *p, size_t n)
+{
+	return n && (p[n - 1] == '/' ||
+		     (n > 1 && p[n - 1] == '.' && p[n - 2] == '/'));
+}
+
+/* "/a//./b" to "/a/b" and "/a/b/." to "/a/b/", which only a directory may be
+ * called; ".." stays for the host to judge.  Relative names start at "/".  -1
+ * if it is too long or holds a NUL. */
 static int absolute(char *ret, size_t cap, const char *p, size_t n)
 {
 	size_t k = 0, i = 0;
@@ -48,6 +55,11 @@ static int absolute(char *ret, size_t cap, const char *p, size_t n)
 		ret[k++] = '/';
 		memcpy(ret + k, p + from, i - from);
 		k += i - from;
+	}
+	if (k && names_directory(p, n)) {
+		if (k + 2 > cap)
+			return -1;
+		ret[k++] = '/';
 	}
 	ret[k] = 0;
 	return (int)k;
@@ -72,6 +84,7 @@ static void learn_preopens(void)
 			     name, st.u.dir.pr_name_len);
 		if (n < 0)
 			continue;
+		n -= n && preopens.rows[preopens.n].name[n - 1] == '/';
 		preopens.rows[preopens.n].fd = fd;
 		preopens.rows[preopens.n].len = (uint32_t)n;
 		preopens.n++;

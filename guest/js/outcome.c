@@ -86,8 +86,9 @@ static enum guest_kind classify(JSContext *ctx, JSValueConst e, bool syntax)
 {
 	if (guest.interrupt)
 		return GUEST_INTERRUPTED;
-	if (guest.oom && (JS_IsNull(e) ||
+	if (guest.oom && (!JS_IsObject(e) ||
 			  quick_is_native_error(ctx, e, "InternalError") ||
+			  is_message(ctx, e, "SyntaxError", "out of memory") ||
 			  is_message(ctx, e, "RangeError",
 				     "Array buffer allocation failed")))
 		return GUEST_NO_MEMORY;
