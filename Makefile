@@ -1,9 +1,10 @@
 # A thin front for meson: `make help` lists what there is.
 BUILD ?= build
 PREFIX ?= /usr/local
-MESON = meson setup $(MESON_FLAGS)
-# One part that fails does not keep the others from being built.
-NINJA = ninja -k 0 -C
+MESON = tools/alone meson setup $(MESON_FLAGS)
+# One part that fails does not keep the others from being built.  Ninja has no
+# lock of its own: two in one folder lose each other's record of dependencies.
+NINJA = tools/alone ninja -k 0 -C
 
 .DEFAULT_GOAL = all
 .PHONY: all help deps configure
