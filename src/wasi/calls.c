@@ -96,6 +96,14 @@ static wasm_trap_t *trap_for(const struct wasi *w)
 	return wasmtime_trap_new(text, strlen(text));
 }
 
+/* A language image gathers lines and writes them when it ends, a deadline
+ * included: writing goes on, bounded by the output limit and by the core, which
+ * kills who does not end.  Nothing else does. */
+static bool is_over(struct wasi *w, const struct call_row *row)
+{
+	return row->fn != call_fd_write && wasi_stopped(w);
+}
+
 static wasm_trap_t *enter(void *env, wasmtime_caller_t *caller,
 			  wasmtime_val_raw_t *a, size_t n)
 {
@@ -104,7 +112,7 @@ static wasm_trap_t *enter(void *env, wasmtime_caller_t *caller,
 	uint32_t result;
 
 	(void)n;
-	if (!w->plan || wasi_stopped(w)) {
+	if (!w->plan || is_over(w, e->row)) {
 		/* A call outside of a run, as of an image being made. */
 		if (!w->plan)
 			w->report.end = WASI_END_HOST;
