@@ -197,6 +197,24 @@ def _():
              f"{closed}: {code}")
 
 
+@case("C253 a first run without a home, a cache or a temporary folder")
+def _():
+    nowhere = {"HOME": "/nonexistent", "XDG_CACHE_HOME": "/proc/nowhere",
+               "TMPDIR": "/nonexistent", "XDG_RUNTIME_DIR": "/nonexistent"}
+    expect(js("6 * 7", env=nowhere), "ok", value=42)
+    expect(module("files", "cat", "/nope", env=nowhere), "ok",
+           stdout="EACCES\n")
+
+
+@case("C155 the same module by the command twice, cached or not")
+def _():
+    nowhere = {"HOME": "/nonexistent", "XDG_CACHE_HOME": "/proc/nowhere"}
+    a = module("files", "list", "/", env=nowhere)
+    b = module("files", "list", "/")
+    for key in ("status", "exit_code", "stdout", "denials"):
+        need(a.json.get(key) == b.json.get(key), f"{a.about()}\n{b.about()}")
+
+
 @case("a script by standard input, with arguments")
 def _():
     r = command("run", "-", "--lang", "js", "--", "a", "--json", "-x",
