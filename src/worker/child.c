@@ -179,14 +179,12 @@ static void tell(struct channel *c, const struct redoma_error *e)
 void child_main(struct kit *k, int sock, int cpu)
 {
 	uint64_t since = clock_monotonic_us(), reset_us = 0, wrong = 0;
-	struct channel *c = malloc(sizeof *c);
-	struct request *q = malloc(sizeof *q);
-	struct run_result *res = calloc(1, sizeof *res);
+	struct channel *c = k->channel;
+	struct request *q = k->request;
+	struct run_result *res = k->result;
 	struct redoma_error err = {0};
 	int r;
 
-	if (!c || !q || !res)
-		_exit(CHILD_FAILED);
 	channel_init(c, sock);
 	request_init(q);
 	r = prepare(k, sock, cpu, &err);

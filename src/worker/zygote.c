@@ -16,6 +16,8 @@
 #include "engine/module.h"
 #include "worker/child.h"
 #include "worker/deadline.h"
+#include "worker/inherit.h"
+#include "worker/request.h"
 #include "worker/run.h"
 
 #define WHERE "worker"
@@ -81,6 +83,15 @@ static int load(struct kit *k, int image, struct redoma_error *err)
 	return k->setup.single ? run_map(k, err) : run_warm(k, err);
 }
 
+static int make_room(struct kit *k, struct redoma_error *err)
+{
+	k->channel = malloc(sizeof *k->channel);
+	k->request = malloc(sizeof *k->request);
+	k->result = calloc(1, sizeof *k->result);
+	return k->channel && k->request && k->result ? 0
+						     : err_nomem(err, WHERE);
+}
+
 static int set_up(struct channel *c, struct kit *k, struct redoma_error *err)
 {
 	struct jail_options o = {.filter = JAIL_FILTER_WORKER};
@@ -89,9 +100,13 @@ static int set_up(struct channel *c, struct kit *k, struct redoma_error *err)
 
 	if (r)
 		return r;
-	r = load(k, image, err);
+	r = make_room(k, err);
+	if (!r)
+		r = load(k, image, err);
 	if (r)
 		return r;
+	if (!k->setup.single)
+		inherit_code();
 	o.may_lack = k->setup.may_lack;
 	return jail_prepare(&o, &k->jail, &k->report, err);
 }

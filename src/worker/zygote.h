@@ -13,6 +13,9 @@
 
 #define ZYGOTE_CONTROL_FD 3
 
+struct request;
+struct run_result;
+
 /* What every child inherits, ready to use. */
 struct kit {
 	struct spawn_setup setup;
@@ -23,7 +26,12 @@ struct kit {
 	struct jail_report report;
 	struct reset *reset; /* verify mode: what a fresh instance is like */
 	bool prepared; /* image_prepare was called */
-	uint64_t page_faults; /* of this process when it parked or ended a run */
+	uint64_t page_faults; /* when it parked or ended its last run */
+	/* Room for the conversation of a child: allocated once, before it is
+	 * forked, so that no child's allocator has to tidy its heap. */
+	struct channel *channel;
+	struct request *request;
+	struct run_result *result;
 	char *title; /* argv[0], to show what a process is in ps */
 };
 
