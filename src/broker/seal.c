@@ -314,6 +314,18 @@ int seal_open(const struct policy *p, struct sealed **ret,
 int seal_argv(struct sealed *s, const char *program, const char *const *args,
 	      struct redoma_error *err)
 {
+	size_t n = 0;
+
+	/* What a plan can carry: refused here, it is the caller's mistake. */
+	for (; args && args[n]; n++)
+		if (n + 1 >= PLAN_NAMES_MAX ||
+		    strlen(args[n]) > PLAN_TEXT_MAX)
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "argument %zu is over %u bytes, or there "
+				       "are over %u: pass large data as input "
+				       "or as a granted file",
+				       n + 1, PLAN_TEXT_MAX,
+				       PLAN_NAMES_MAX - 1);
 	return copy_names((char *const *)args, program, &s->plan.argv, err);
 }
 
