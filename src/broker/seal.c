@@ -321,9 +321,9 @@ int seal_argv(struct sealed *s, const char *program, const char *const *args,
 		if (n + 1 >= PLAN_NAMES_MAX ||
 		    strlen(args[n]) > PLAN_TEXT_MAX)
 			return err_set(err, REDOMA_E_INVALID, WHERE,
-				       "argument %zu is over %u bytes, or there "
-				       "are over %u: pass large data as input "
-				       "or as a granted file",
+				       "argument %zu is over %u bytes, or "
+				       "there are over %u: pass large data as "
+				       "input or as a granted file",
 				       n + 1, PLAN_TEXT_MAX,
 				       PLAN_NAMES_MAX - 1);
 	return copy_names((char *const *)args, program, &s->plan.argv, err);

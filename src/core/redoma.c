@@ -34,7 +34,8 @@ int redoma_policy_parse(const char *text, uint64_t len, const char *base_dir,
 }
 
 /* What cannot be read is the caller's mistake, not the system's. */
-static int check_policy_file(int fd, const char *path, struct redoma_error *err)
+static int check_policy_file(int fd, const char *path,
+			     struct redoma_error *err)
 {
 	struct stat st;
 
