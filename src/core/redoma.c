@@ -57,7 +57,8 @@ int redoma_policy_read(const char *path, struct redoma_policy **ret,
 		       struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf text = {0};
-	CLEANUP_FD int fd = fd_lift(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	CLEANUP_FD int fd =
+		fd_lift(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	CLEANUP_FREE char *dir = strdup(path);
 	int r;
 
