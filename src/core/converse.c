@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "broker/serve.h"
+#include "wire/failed.h"
 #include "wire/plan_wire.h"
 
 #define WHERE "core"
@@ -204,11 +205,7 @@ static int hear(struct slot *s, const struct errand *e, const struct frame *f,
 	case FRAME_OUTCOME:
 		return take_outcome(f, body, t, ret_over, err);
 	case FRAME_FAILED:
-		t->verdict = VERDICT_FAILED;
-		*ret_over = true;
-		if (f->len == sizeof *err && err)
-			memcpy(err, body, sizeof *err);
-		return 0;
+		return failed_read(body, f->len, err);
 	default:
 		t->verdict = VERDICT_PROTOCOL;
 		*ret_over = true;

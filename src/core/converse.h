@@ -30,8 +30,7 @@ enum verdict {
 	VERDICT_OUTPUT,	   /* sent more than it may */
 	VERDICT_GONE,	   /* its end of the conversation closed */
 	VERDICT_PROTOCOL,  /* it broke the protocol */
-	VERDICT_CANCELLED,
-	VERDICT_FAILED, /* our own set-up in it failed: err says why */
+	VERDICT_CANCELLED
 };
 
 struct talk {
@@ -41,7 +40,8 @@ struct talk {
 	enum verdict verdict;
 };
 
-/* 0 unless sending or memory failed. */
+/* Fails if memory is short or the worker could not set itself up; what it says
+ * of that is in err. */
 MUST_CHECK int converse(struct redoma *h, struct slot *s,
 			const struct errand *e, struct talk *t,
 			struct redoma_error *err);

@@ -48,7 +48,6 @@ static void job_done(struct job *j)
 static int choose_policy(struct job *j, struct redoma_error *err)
 {
 	const struct policy *narrow = (const struct policy *)j->q->narrow;
-	size_t i;
 	int r;
 
 	j->policy = j->h->policy;
@@ -58,12 +57,12 @@ static int choose_policy(struct job *j, struct redoma_error *err)
 			return r;
 		j->policy = narrow;
 	}
-	for (i = 0; i < j->policy->n_later; i++)
-		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
-			       "the policy has `%s`, which this release cannot "
-			       "give a guest: take it out to run without it",
-			       j->policy->later[i].key);
-	return 0;
+	if (!j->policy->n_later)
+		return 0;
+	return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+		       "the policy has `%s`, which this release cannot give a "
+		       "guest: take it out to run without it",
+		       j->policy->later[0].key);
 }
 
 static int choose_language(struct job *j, struct redoma_error *err)
@@ -178,34 +177,30 @@ static int make_id(struct job *j, struct redoma_error *err)
 	return 0;
 }
 
-/* The worker's way from here: kept, gone by itself, or killed. */
-static void part(struct job *j, enum verdict v, struct spawn_dead *dead)
+/* The worker's way once everything it said was weighed: kept, gone by itself,
+ * or killed, with its zygote if it cannot be trusted. */
+static void part(struct job *j, enum verdict v)
 {
-	struct slot *s = j->slot;
+	enum redoma_status status = j->result->status;
 	struct pool *p = j->h->pool;
+	struct slot *s = TAKE_PTR(j->slot);
 
-	j->slot = NULL;
-	switch (v) {
-	case VERDICT_OUTCOME:
-		if (!j->policy->reuse_tenant) {
-			pool_drop(p, s);
-			return;
-		}
-		memcpy(s->digest, j->module.digest, sizeof s->digest);
-		s->loaded = !j->lang->image;
-		if (j->result->status == REDOMA_STATUS_OK ||
-		    j->result->status == REDOMA_STATUS_ERROR)
-			pool_give(p, s);
-		else
-			pool_kill(p, s, false, NULL);
+	if (!s)
 		return;
-	case VERDICT_GONE:
-		/* A crash or a breach: its zygote goes too. */
-		pool_kill(p, s, true, dead);
+	if (v != VERDICT_OUTCOME || verdict_is_bad(status)) {
+		pool_kill(p, s, verdict_is_bad(status), NULL);
 		return;
-	default:
-		pool_kill(p, s, v == VERDICT_PROTOCOL, NULL);
 	}
+	if (!j->policy->reuse_tenant) {
+		pool_drop(s);
+		return;
+	}
+	memcpy(s->digest, j->module.digest, sizeof s->digest);
+	s->loaded = !j->lang->image;
+	if (status == REDOMA_STATUS_OK || status == REDOMA_STATUS_ERROR)
+		pool_give(p, s);
+	else
+		pool_kill(p, s, false, NULL);
 }
 
 static int copy_file(struct result_file *to, const struct published *from)
@@ -304,7 +299,7 @@ static int failed(struct job *j, int code, const struct redoma_error *why,
 		return invalid(j, why, err);
 	if (err)
 		*err = *why;
-	return code ? code : why->code ? why->code : REDOMA_E_WORKER;
+	return code;
 }
 
 static int execute(struct job *j, struct redoma_error *err)
@@ -326,16 +321,17 @@ static int execute(struct job *j, struct redoma_error *err)
 	};
 	int r = converse(j->h, j->slot, &e, &t, &why);
 
-	if (r || t.verdict == VERDICT_FAILED)
+	if (r)
 		return failed(j, r, &why, err);
-	if (t.verdict == VERDICT_OUTCOME)
-		j->result->status = (enum redoma_status)t.outcome.status;
-	part(j, t.verdict, &dead);
+	if (t.verdict == VERDICT_GONE)
+		pool_kill(j->h->pool, TAKE_PTR(j->slot), true, &dead);
 	r = verdict_fill(j->result, &t, &dead, j->sealed, err);
 	if (!r)
 		r = seal_verify(j->sealed, err);
 	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)
 		r = publish(j, &t, err);
+	if (!r)
+		part(j, t.verdict);
 	return r;
 }
 

@@ -222,9 +222,8 @@ void pool_give(struct pool *p, struct slot *s)
 	s->zygote->idle = s;
 }
 
-void pool_drop(struct pool *p, struct slot *s)
+void pool_drop(struct slot *s)
 {
-	(void)p;
 	slot_free(s);
 }
 

@@ -61,7 +61,7 @@ MUST_CHECK int pool_take(struct pool *p, const struct pool_want *w,
 /* Back for another run of the same tenant; retires it when it is worn. */
 void pool_give(struct pool *p, struct slot *s);
 /* The run is over and so is the worker: it exits by itself (one-shot). */
-void pool_drop(struct pool *p, struct slot *s);
+void pool_drop(struct slot *s);
 /* Kills a worker and learns how it ended; `poison` ends its zygote too (a
  * crash or breach).  ret may be NULL. */
 void pool_kill(struct pool *p, struct slot *s, bool poison,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "pool/spawn.h"
+#include "wire/failed.h"
 
 #define WHERE "pool"
 
@@ -105,24 +106,6 @@ static int send_setup(struct zygote *z, struct redoma_error *err)
 				sizeof z->setup, &image, 1, err);
 }
 
-/* A process that could not set itself up says why in one frame. */
-static int failed(const void *body, size_t len, struct redoma_error *err)
-{
-	struct redoma_error e;
-
-	if (len != sizeof e)
-		return err_set(err, REDOMA_E_WORKER, WHERE,
-			       "the worker failed and did not say why");
-	memcpy(&e, body, sizeof e);
-	e.where[sizeof e.where - 1] = '\0';
-	e.text[sizeof e.text - 1] = '\0';
-	if (e.code >= 0)
-		e.code = REDOMA_E_WORKER;
-	if (err)
-		*err = e;
-	return e.code;
-}
-
 static int wait_ready(struct zygote *z, struct redoma_error *err)
 {
 	struct redoma_error why = {0};
@@ -134,7 +117,7 @@ static int wait_ready(struct zygote *z, struct redoma_error *err)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "redoma-worker did not start: %s", why.text);
 	if (f.kind == FRAME_FAILED)
-		return failed(body, f.len, err);
+		return failed_read(body, f.len, err);
 	if (f.kind != FRAME_READY || f.len != sizeof z->ready)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "redoma-worker is of another build");
@@ -264,7 +247,7 @@ int zygote_listen(struct zygote *z, uint64_t timeout_us,
 		}
 		break;
 	case FRAME_FAILED:
-		return failed(body, f.len, err);
+		return failed_read(body, f.len, err);
 	default:
 		break;
 	}
