@@ -11,6 +11,8 @@
 #include "wire/plan_wire.h"
 
 #define WHERE "core"
+/* A worker that says nothing for so long is computing. */
+#define SILENT_US 3000u
 
 void talk_done(struct talk *t)
 {
@@ -213,6 +215,16 @@ static int hear(struct slot *s, const struct errand *e, const struct frame *f,
 	}
 }
 
+/* Until when to wait for the worker's next word. */
+static uint64_t listen_until(const struct watch *w, const struct slot *s,
+			     uint64_t now)
+{
+	uint64_t at = w->wall_at_us < w->cpu_at_us ? w->wall_at_us
+						   : w->cpu_at_us;
+
+	return s->cpu >= 0 && at > now + SILENT_US ? now + SILENT_US : at;
+}
+
 static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 		     struct watch *w, struct redoma_error *err)
 {
@@ -222,8 +234,7 @@ static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 
 	while (!over && !r) {
 		uint64_t now = clock_monotonic_us();
-		uint64_t at = w->wall_at_us < w->cpu_at_us ? w->wall_at_us
-							   : w->cpu_at_us;
+		uint64_t at = listen_until(w, s, now);
 		struct frame f;
 		const void *body;
 
@@ -231,9 +242,11 @@ static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 				 &body, NULL);
 		if (!r)
 			r = hear(s, e, &f, body, t, &over, err);
-		else if (r == REDOMA_E_BUSY)
-			r = 0, over = watch_over(w, before, &t->verdict);
-		else if (r == REDOMA_E_NOMEM)
+		else if (r == REDOMA_E_BUSY) {
+			r = 0;
+			over = watch_over(w, before, &t->verdict);
+			pool_loosen(s);
+		} else if (r == REDOMA_E_NOMEM)
 			return err_nomem(err, WHERE);
 		else {
 			t->verdict = r == REDOMA_E_INVALID ? VERDICT_PROTOCOL

@@ -135,7 +135,7 @@ static int check_limits(const struct exec *x, const struct exec_limits *l,
 {
 	bool fuel = engine_profile_row(x->e->profile)->fuel;
 
-	if (x->store)
+	if (x->store && !x->ahead)
 		return err_set(err, REDOMA_E_BUSY, WHERE,
 			       "there is an instance already");
 	if (!l->memory_bytes || l->memory_bytes > ENGINE_MEMORY_MAX)
@@ -151,6 +151,17 @@ static int check_limits(const struct exec *x, const struct exec_limits *l,
 	return 0;
 }
 
+static void limit(struct exec *x)
+{
+	wasmtime_error_t *error = NULL;
+
+	x->limiter.memory_bytes = x->limits.memory_bytes;
+	if (engine_profile_row(x->e->profile)->fuel)
+		error = wasmtime_context_set_fuel(x->ctx, x->limits.fuel);
+	if (error)
+		wasmtime_error_delete(error);
+}
+
 /* The deadline comes before the look at *stop: a signal after it moves the
  * epoch past the deadline, one before it set *stop. */
 static void arm(struct exec *x, uint64_t epochs)
@@ -158,7 +169,6 @@ static void arm(struct exec *x, uint64_t epochs)
 	const struct profile_row *row = engine_profile_row(x->e->profile);
 
 	x->limiter = (struct rd_limiter){
-		.memory_bytes = x->limits.memory_bytes,
 		.table_elements = ENGINE_TABLE_ELEMENTS * ENGINE_TABLES,
 		.instances = 1,
 		.tables = ENGINE_TABLES,
@@ -167,13 +177,7 @@ static void arm(struct exec *x, uint64_t epochs)
 	rd_store_limiter(x->store, &x->limiter);
 	if (row->epoch)
 		wasmtime_context_set_epoch_deadline(x->ctx, epochs);
-	if (row->fuel) {
-		wasmtime_error_t *error =
-			wasmtime_context_set_fuel(x->ctx, x->limits.fuel);
-
-		if (error)
-			wasmtime_error_delete(error);
-	}
+	limit(x);
 }
 
 static void interrupted(struct exec *x, struct exec_outcome *out)
@@ -291,6 +295,36 @@ int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
 	return 0;
 }
 
+void exec_ahead(struct exec *x)
+{
+	const struct profile_row *row = engine_profile_row(x->e->profile);
+	struct exec_outcome out;
+
+	if (row->epoch || x->store || stopped(x))
+		return;
+	x->limits = (struct exec_limits){ENGINE_MEMORY_MAX, row->fuel};
+	x->ahead = !begin(x, 0, &out, NULL) && x->ready;
+	if (!x->ahead)
+		exec_reset(x);
+}
+
+/* False: the instance that was made ahead does not fit these limits. */
+static bool adopt(struct exec *x, struct exec_outcome *out)
+{
+	if (x->limiter.memory_peak > x->limits.memory_bytes)
+		return false;
+	limit(x);
+	x->ready = !stopped(x);
+	if (!x->ready) {
+		interrupted(x, out);
+		return true;
+	}
+	if (x->e->wasi && x->has_memory)
+		wasi_bind(x->e->wasi, x->ctx, &x->memory);
+	finish(x, out, NULL, NULL);
+	return true;
+}
+
 int exec_begin(struct exec *x, const struct exec_limits *l,
 	       struct exec_outcome *out, struct redoma_error *err)
 {
@@ -299,6 +333,11 @@ int exec_begin(struct exec *x, const struct exec_limits *l,
 	if (rc)
 		return rc;
 	x->limits = *l;
+	if (x->ahead && adopt(x, out)) {
+		x->ahead = false;
+		return 0;
+	}
+	exec_reset(x);
 	rc = begin(x, 1, out, err);
 	if (rc)
 		exec_reset(x);
@@ -311,6 +350,7 @@ void exec_reset(struct exec *x)
 		return;
 	wasmtime_store_delete(x->store);
 	x->store = NULL;
+	x->ahead = false;
 	x->ready = false;
 	x->has_memory = false;
 }

@@ -63,6 +63,10 @@ void exec_free(struct exec *x); /* resets first; NULL is fine */
  * REDOMA_E_BUSY: there is an instance already (exec_reset was forgotten). */
 MUST_CHECK int exec_begin(struct exec *x, const struct exec_limits *l,
 			  struct exec_outcome *out, struct redoma_error *err);
+/* Makes the instance of the next exec_begin ahead of it, so that a request
+ * finds it there; that call gives it its limits.  For images, which have no
+ * start function: no guest code runs.  Without effect in other profiles. */
+void exec_ahead(struct exec *x);
 /* Runs _start (check module_entry before). */
 MUST_CHECK int exec_start(struct exec *x, struct exec_outcome *out,
 			  struct redoma_error *err);

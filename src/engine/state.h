@@ -35,6 +35,7 @@ struct exec {
 	wasmtime_instance_t instance;
 	wasmtime_memory_t memory;
 	bool has_memory, ready; /* ready: instantiated without a trap */
+	bool ahead;		/* of an exec_begin that has yet to come */
 	struct exec_limits limits;
 	struct rd_limiter limiter;
 };

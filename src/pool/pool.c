@@ -175,12 +175,28 @@ static void follow(struct slot *s)
 	int cpu = sched_getcpu();
 	cpu_set_t set;
 
-	if (s->cpu < 0 || cpu < 0 || s->cpu == cpu)
+	if (s->zygote->setup.single || cpu < 0 || s->cpu == cpu)
 		return;
 	CPU_ZERO(&set);
 	CPU_SET((size_t)cpu, &set);
 	if (!sched_setaffinity(s->pid, sizeof set, &set))
 		s->cpu = cpu;
+}
+
+void pool_loosen(struct slot *s)
+{
+	const struct spawn_setup *setup = &s->zygote->setup;
+	cpu_set_t set;
+	uint32_t i;
+
+	if (s->cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	for (i = 0; i < setup->n_cpus; i++)
+		CPU_SET((size_t)setup->cpus[i], &set);
+	/* Only speed depends on it. */
+	sched_setaffinity(s->pid, sizeof set, &set);
+	s->cpu = -1;
 }
 
 static void settle(struct slot *s, const struct pool_want *w)

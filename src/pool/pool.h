@@ -58,6 +58,9 @@ MUST_CHECK int pool_new(const struct pool_options *o, struct pool **ret,
 			struct redoma_error *err);
 MUST_CHECK int pool_take(struct pool *p, const struct pool_want *w,
 			 struct slot **ret, struct redoma_error *err);
+/* A taken worker sits on its caller's CPU, which makes a short run quick; one
+ * that takes longer may go to any that the zygote was given. */
+void pool_loosen(struct slot *s);
 /* Back for another run of the same tenant; retires it when it is worn. */
 void pool_give(struct pool *p, struct slot *s);
 /* The run is over and so is the worker: it exits by itself (one-shot). */

@@ -81,6 +81,8 @@ static int prepare(struct kit *k, int sock, int cpu, struct redoma_error *err)
 		r = run_warm(k, err);
 	if (!r && k->setup.has_image && k->setup.verify)
 		r = run_remember(k, err);
+	if (!r && k->setup.has_image && !k->setup.verify && !k->setup.single)
+		exec_ahead(k->exec);
 	(void)run_faults(k);
 	return r;
 }

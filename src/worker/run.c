@@ -171,6 +171,8 @@ int run_reset(struct kit *k, uint64_t *ret_us, uint64_t *ret_wrong,
 	if (k->reset)
 		r = reset_verify(k->exec, k->reset, ret_wrong, err);
 	exec_reset(k->exec);
+	if (!k->reset)
+		exec_ahead(k->exec);
 	*ret_us = clock_monotonic_us() - from;
 	return r;
 }

@@ -206,14 +206,18 @@ static int first_children(struct kit *k, struct nursery *n,
 			  struct redoma_error *err)
 {
 	uint32_t i, j;
-	int r = 0;
+	int cpu, r = 0;
 
 	if (k->setup.single)
 		return 0;
 	for (j = 0; j < k->setup.per_cpu; j++)
-		for (i = 0; i < k->setup.n_cpus && !r; i++)
+		for (i = 0; i < k->setup.n_cpus && !r; i++) {
+			/* Those that run once are made wherever there is room,
+			 * not where a run is going on. */
+			cpu = k->setup.reuse ? k->setup.cpus[i] : -1;
 			if (find_birth(n, 0))
-				r = make_child(k, n, k->setup.cpus[i], err);
+				r = make_child(k, n, cpu, err);
+		}
 	return r;
 }
 
