@@ -109,6 +109,8 @@ static __wasi_errno_t find_place(JSContext *ctx, JSValueConst v,
 		return __WASI_ERRNO_NOMEM;
 	len = absolute(ret->path, sizeof(ret->path), s, n);
 	JS_FreeCString(ctx, s);
+	if (!n)
+		return __WASI_ERRNO_NOENT;
 	if (len < 0)
 		return __WASI_ERRNO_NAMETOOLONG;
 	if (!preopens.known)

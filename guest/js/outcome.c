@@ -93,7 +93,8 @@ static enum guest_kind classify(JSContext *ctx, JSValueConst e, bool syntax)
 				     "Array buffer allocation failed")))
 		return GUEST_NO_MEMORY;
 	if (is_message(ctx, e, "RangeError",
-		       "Maximum call stack size exceeded"))
+		       "Maximum call stack size exceeded") ||
+	    is_message(ctx, e, "SyntaxError", "stack overflow")) /* RegExp */
 		return GUEST_STACK;
 	return syntax ? GUEST_SYNTAX : GUEST_THROWN;
 }

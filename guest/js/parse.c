@@ -130,15 +130,11 @@ static JSValue from_tag(struct reader *s, const char *tag, JSValue arg)
 		return construct(s, "Date", arg);
 	if (!strcmp(tag, "bytes") && text)
 		return make_bytes(s, arg);
-	if (!strcmp(tag, "inf")) {
-		const char *t = text ? JS_ToCString(s->ctx, arg) : NULL;
-		double d = t && *t == '-' ? -__builtin_inf() : __builtin_inf();
-
-		JS_FreeCString(s->ctx, t);
-		JS_FreeValue(s->ctx, arg);
-		return JS_NewFloat64(s->ctx, d);
-	}
 	if (JS_IsUndefined(arg)) {
+		if (!strcmp(tag, "inf"))
+			return JS_NewFloat64(s->ctx, __builtin_inf());
+		if (!strcmp(tag, "-inf"))
+			return JS_NewFloat64(s->ctx, -__builtin_inf());
 		if (!strcmp(tag, "nan"))
 			return JS_NewFloat64(s->ctx, __builtin_nan(""));
 		if (!strcmp(tag, "-0"))

@@ -5,7 +5,7 @@
  * and getters run guest code, inside the run's limits.
  *
  *   {"$redoma":"bigint","value":"12"}     {"$redoma":"nan"}
- *   {"$redoma":"date","value":"2026-…Z"}  {"$redoma":"inf"}, value "-" if < 0
+ *   {"$redoma":"date","value":"2026-…Z"}  {"$redoma":"inf"} or "-inf"
  *   {"$redoma":"bytes","value":"base64"}  {"$redoma":"-0"}
  *   {"$redoma":"map","value":[[k,v],…]}   {"$redoma":"undefined"}
  *   {"$redoma":"set","value":[v,…]}       {"$redoma":"object","value":{…}}
@@ -231,8 +231,7 @@ static int print_number(struct printer *s, JSValueConst v)
 	if (isnan(d))
 		return open_tag(s, "nan") || puts_(s, "}");
 	if (isinf(d))
-		return d > 0 ? open_tag(s, "inf") || puts_(s, "}") :
-			       tag_text(s, "inf", "-");
+		return open_tag(s, d > 0 ? "inf" : "-inf") || puts_(s, "}");
 	if (d == 0 && signbit(d))
 		return open_tag(s, "-0") || puts_(s, "}");
 	t = JS_ToCString(s->ctx, v);

@@ -44,6 +44,11 @@ static uint32_t read_core(struct wasi *w, const struct handle *h,
 						to.n, offset, &got)
 			       : ENOSYS;
 
+	if (e == EDQUOT) { /* over max_bytes: the core has noted it */
+		if (w->plan->end_on_denied)
+			wasi_end_run(w, WASI_END_DENIED);
+		return W_ACCES;
+	}
 	if (e)
 		return wasi_errno(w, e);
 	if (got > to.n)
