@@ -238,6 +238,9 @@ static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 		struct frame f;
 		const void *body;
 
+		/* Also while it never stops talking. */
+		if (now >= at && (over = watch_over(w, before, &t->verdict)))
+			break;
 		r = channel_recv(&s->channel, now < at ? at - now : 0, &f,
 				 &body, NULL);
 		if (!r)
@@ -280,7 +283,7 @@ int converse(struct redoma *h, struct slot *s, const struct errand *e,
 	} else if (!r) {
 		r = listen_on(s, e, t, &w, err);
 	}
-	atomic_store(&h->running, -1);
+	handle_calm(h, &h->running, -1);
 	t->result->usage.wall_us = clock_monotonic_us() - w.start_us;
 	if (!r && atomic_load(&h->cancelled) && t->verdict == VERDICT_GONE)
 		t->verdict = VERDICT_CANCELLED;

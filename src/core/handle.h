@@ -3,6 +3,7 @@
 #define CORE_HANDLE_H
 
 #include <stdatomic.h>
+#include <sys/types.h>
 #include <redoma.h>
 #include "policy/policy.h"
 #include "pool/cache.h"
@@ -24,6 +25,12 @@ struct redoma {
 	_Atomic int running;
 	_Atomic int cancelled;
 	_Atomic int busy; /* a run is in progress */
+	_Atomic int cancelling; /* callers inside redoma_cancel */
+	pid_t owner; /* who opened it: a forked child has only a copy */
 };
+
+/* Sets what redoma_cancel looks at, and returns once nobody uses what was there
+ * before: its descriptor may be closed then. */
+void handle_calm(struct redoma *h, _Atomic int *what, int value);
 
 #endif

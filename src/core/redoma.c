@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <libgen.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,7 @@ int redoma_open(const struct redoma_policy *p, const struct redoma_options *o,
 	if (!h)
 		return err_nomem(err, WHERE);
 	atomic_store(&h->running, -1);
+	h->owner = getpid();
 	if (o)
 		r = fit(&known, sizeof known, o, o->size, err);
 	if (!r)
@@ -193,33 +195,54 @@ int redoma_run(struct redoma *h, const struct redoma_request *q,
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "redoma_run needs a handle, a request and a "
 			       "place for the result");
+	if (h->owner != getpid())
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "this handle belongs to the process that opened "
+			       "it: after a fork, open another one");
 	r = fit(&known, sizeof known, q, q->size, err);
 	if (r)
 		return r;
+	if (atomic_exchange(&h->busy, 1))
+		return err_set(err, REDOMA_E_BUSY, WHERE,
+			       "a run is in progress on this handle: give each "
+			       "thread a handle of its own");
 	atomic_store(&h->cancelled, 0);
-	atomic_store(&h->busy, 1);
 	r = run_request(h, &known, ret, err);
-	atomic_store(&h->busy, 0);
+	handle_calm(h, &h->busy, 0);
 	return r;
+}
+
+void handle_calm(struct redoma *h, _Atomic int *what, int value)
+{
+	atomic_store(what, value);
+	while (atomic_load(&h->cancelling))
+		sched_yield();
 }
 
 void redoma_cancel(struct redoma *h)
 {
 	int fd;
 
-	if (!h || !atomic_load(&h->busy))
+	if (!h || h->owner != getpid())
 		return;
-	atomic_store(&h->cancelled, 1);
-	fd = atomic_load(&h->running);
-	if (fd >= 0)
-		syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	atomic_fetch_add(&h->cancelling, 1);
+	if (atomic_load(&h->busy)) {
+		atomic_store(&h->cancelled, 1);
+		fd = atomic_load(&h->running);
+		if (fd >= 0)
+			syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	}
+	atomic_fetch_sub(&h->cancelling, 1);
 }
 
 void redoma_close(struct redoma *h)
 {
 	if (!h)
 		return;
-	pool_free(h->pool);
+	if (h->owner == getpid())
+		pool_free(h->pool);
+	else
+		pool_forget(h->pool);
 	cache_free(h->cache);
 	policy_free(h->policy);
 	free(h);

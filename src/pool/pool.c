@@ -34,17 +34,25 @@ int pool_new(const struct pool_options *o, struct pool **ret,
 	return 0;
 }
 
-void pool_free(struct pool *p)
+static void empty(struct pool *p, void (*each)(struct zygote *z))
 {
 	struct zygote *z;
 
-	if (!p)
-		return;
-	while ((z = p->zygotes)) {
+	while (p && (z = p->zygotes)) {
 		p->zygotes = z->next;
-		zygote_end(z);
+		each(z);
 	}
 	free(p);
+}
+
+void pool_free(struct pool *p)
+{
+	empty(p, zygote_end);
+}
+
+void pool_forget(struct pool *p)
+{
+	empty(p, zygote_forget);
 }
 
 static void remove_zygote(struct pool *p, struct zygote *z)
@@ -240,6 +248,7 @@ void pool_give(struct pool *p, struct slot *s)
 
 void pool_drop(struct slot *s)
 {
+	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 	slot_free(s);
 }
 

@@ -63,12 +63,15 @@ MUST_CHECK int pool_take(struct pool *p, const struct pool_want *w,
 void pool_loosen(struct slot *s);
 /* Back for another run of the same tenant; retires it when it is worn. */
 void pool_give(struct pool *p, struct slot *s);
-/* The run is over and so is the worker: it exits by itself (one-shot). */
+/* The run is over and so is the worker (one-shot): it exits by itself, and one
+ * that does not is killed. */
 void pool_drop(struct slot *s);
 /* Kills a worker and learns how it ended; `poison` ends its zygote too (a
  * crash or breach).  ret may be NULL. */
 void pool_kill(struct pool *p, struct slot *s, bool poison,
 	       struct spawn_dead *ret);
 void pool_free(struct pool *p);
+/* The same in a child that has a copy of p: its processes are not ended. */
+void pool_forget(struct pool *p);
 
 #endif

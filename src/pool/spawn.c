@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "pool/kernel.h"
 
 #define WHERE "pool"
@@ -42,8 +43,14 @@ static int place_fds(const struct spawn_request *q)
 static void exec_it(const struct spawn_request *q)
 {
 	char *const no_env[] = {NULL};
+	struct sigaction usual = {.sa_handler = SIG_DFL};
 	sigset_t none;
+	int sig;
 
+	/* What the host ignores would be ignored there too: a zygote whose
+	 * SIGCHLD is ignored never hears of its children. */
+	for (sig = 1; sig <= SIGRTMAX; sig++)
+		sigaction(sig, &usual, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (!place_fds(q))
@@ -101,7 +108,7 @@ static int spawn_own(const struct spawn_request *q, int *ret_pidfd,
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (pid < 0)
 		return err_sys(err, WHERE, "start %s", q->path);
-	*ret_pidfd = pidfd;
+	*ret_pidfd = fd_lift(pidfd);
 	return 0;
 }
 
@@ -117,8 +124,10 @@ static int spawn_apart(const struct spawn_request *q, int *ret_pidfd,
 
 	if (pipe2(p, O_CLOEXEC))
 		return err_sys(err, WHERE, "make a pipe");
-	in = p[0];
-	out = p[1];
+	in = fd_lift(p[0]);
+	out = fd_lift(p[1]);
+	if (in < 0 || out < 0)
+		return err_sys(err, WHERE, "make a pipe");
 	/* No handler of the host may run in the processes made here. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -133,8 +142,10 @@ static int spawn_apart(const struct spawn_request *q, int *ret_pidfd,
 	close(TAKE_FD(out));
 	n = read(in, &said, sizeof said);
 	if (n == sizeof said && said >= 0) {
-		*ret_pidfd = said;
-		return 0;
+		*ret_pidfd = fd_lift(said);
+		if (*ret_pidfd >= 0)
+			return 0;
+		return err_sys(err, WHERE, "hold on to %s", q->path);
 	}
 	errno = n == sizeof said ? -said : EIO;
 	return err_sys(err, WHERE, "start %s", q->path);

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "pool/spawn.h"
 #include "wire/failed.h"
 
@@ -23,7 +24,7 @@ void slot_free(struct slot *s)
 	free(s);
 }
 
-void zygote_end(struct zygote *z)
+void zygote_forget(struct zygote *z)
 {
 	struct slot *s;
 
@@ -33,16 +34,27 @@ void zygote_end(struct zygote *z)
 		z->idle = s->next;
 		slot_free(s);
 	}
-	/* At the end of this channel it ends its children, reaps them and
-	 * goes. */
 	channel_done(&z->channel);
 	if (z->channel.fd >= 0)
 		close(z->channel.fd);
 	if (z->pidfd >= 0)
-		spawn_end(z->pidfd, ZYGOTE_END_MS);
+		close(z->pidfd);
 	free(z->tenant);
 	free(z->image);
 	free(z);
+}
+
+void zygote_end(struct zygote *z)
+{
+	if (!z)
+		return;
+	/* At the end of this channel it ends its children, reaps them and goes;
+	 * a copy of our end in a child of the host's does not hold that up. */
+	if (z->channel.fd >= 0)
+		shutdown(z->channel.fd, SHUT_RDWR);
+	if (z->pidfd >= 0)
+		spawn_end(TAKE_FD(z->pidfd), ZYGOTE_END_MS);
+	zygote_forget(z);
 }
 
 static void cleanup_zygote(struct zygote **z)
@@ -85,8 +97,10 @@ static int start_process(struct zygote *z, const struct pool_options *o,
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
 		return err_sys(err, WHERE, "make a socket pair");
-	channel_init(&z->channel, sv[0]);
-	theirs = sv[1];
+	channel_init(&z->channel, fd_lift(sv[0]));
+	theirs = fd_lift(sv[1]);
+	if (z->channel.fd < 0 || theirs < 0)
+		return err_sys(err, WHERE, "make a socket pair");
 	q.fds = &theirs;
 	return spawn_process(&q, &z->pidfd, err);
 }
@@ -183,6 +197,7 @@ static int born(struct zygote *z, const void *body, size_t len,
 	if (!s)
 		return err_nomem(err, WHERE);
 	channel_init(&s->channel, channel_take_fd(&z->channel));
+	s->channel.no_fds = true;
 	s->pidfd = channel_take_fd(&z->channel);
 	s->pid = b.pid;
 	s->number = b.slot;

@@ -36,6 +36,8 @@ bool zygote_death(const struct zygote *z, uint32_t slot,
 /* Asks a `single` zygote for its child. */
 MUST_CHECK int zygote_ask(struct zygote *z, struct redoma_error *err);
 void zygote_end(struct zygote *z); /* with all its children; frees z */
+/* Frees z and closes what it holds; its process is another's: our parent's. */
+void zygote_forget(struct zygote *z);
 void slot_free(struct slot *s);
 
 #endif

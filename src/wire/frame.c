@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/fd.h"
 
 #define WHERE "wire"
 
@@ -15,6 +16,7 @@ void channel_init(struct channel *c, int fd)
 	c->run = 0;
 	c->send_by_us = 0;
 	c->adopt = false;
+	c->no_fds = false;
 	c->at = 0;
 	c->have = 0;
 	c->n_fds = 0;
@@ -242,12 +244,24 @@ static void keep_fds(struct channel *c, struct msghdr *m)
 			int fd;
 
 			memcpy(&fd, CMSG_DATA(h) + i * sizeof fd, sizeof fd);
-			if (c->n_fds < FRAME_FDS_MAX)
+			fd = fd_lift(fd);
+			if (fd >= 0 && c->n_fds < FRAME_FDS_MAX)
 				c->fds[c->n_fds++] = fd;
-			else
+			else if (fd >= 0)
 				close(fd);
 		}
 	}
+}
+
+/* The kernel keeps what we leave no room for, or have no number for. */
+static int lost(const struct channel *c, struct redoma_error *err)
+{
+	if (c->no_fds)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "descriptors where none belong");
+	return err_set(err, REDOMA_E_SYSTEM, WHERE,
+		       "this process may have no more descriptors: raise "
+		       "RLIMIT_NOFILE, or close some");
 }
 
 /* One large read behind what is there. */
@@ -269,8 +283,9 @@ static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
 	for (;;) {
 		struct msghdr m = {.msg_iov = &v,
 				   .msg_iovlen = 1,
-				   .msg_control = &ctl,
-				   .msg_controllen = sizeof ctl};
+				   .msg_control = c->no_fds ? NULL : &ctl,
+				   .msg_controllen =
+					   c->no_fds ? 0 : sizeof ctl};
 		int timed = until_us != UINT64_MAX;
 		int r = timed ? wait_for(c->fd, POLLIN, until_us, err) : 0;
 
@@ -282,8 +297,7 @@ static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
 		if (n > 0)
 			keep_fds(c, &m);
 		if (n > 0 && m.msg_flags & MSG_CTRUNC)
-			return err_set(err, REDOMA_E_INVALID, WHERE,
-				       "descriptors were lost in transit");
+			return lost(c, err);
 		break;
 	}
 	if (n == 0 || (n < 0 && errno == ECONNRESET))

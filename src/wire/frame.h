@@ -62,6 +62,8 @@ struct channel {
 	uint64_t send_by_us; /* CLOCK_MONOTONIC; a send that takes longer is
 				REDOMA_E_BUSY.  0: it may take for ever */
 	bool adopt; /* take the run id of the next frame: the worker's end */
+	bool no_fds; /* a descriptor that comes breaks the protocol; none is
+			taken, so that a peer cannot fill our table */
 	size_t at, have;
 	int fds[FRAME_FDS_MAX]; /* received, not yet taken */
 	size_t n_fds;

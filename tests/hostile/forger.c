@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "wire/call.h"
 #include "wire/frame.h"
 #include "wire/outcome.h"
 #include "wire/spawn.h"
@@ -164,6 +165,77 @@ static void hang_up(struct channel *c)
 		pause();
 }
 
+/* Frames that cost nothing, so that no count of bytes ever ends them. */
+static void flood_of(struct channel *c, struct frame f)
+{
+	static struct frame many[2048];
+
+	for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+		many[i] = f;
+	while (write(c->fd, many, sizeof many) > 0)
+		;
+}
+
+static void empty_flood(struct channel *c)
+{
+	flood_of(c, honest(c, FRAME_OUT, 0));
+}
+
+static void outcome_drip(struct channel *c)
+{
+	struct frame f = honest(c, FRAME_OUTCOME, 0);
+
+	f.flags = 0;
+	flood_of(c, f);
+}
+
+static void call_flood(struct channel *c)
+{
+	struct call call = {.op = CALL_STAT};
+	struct buf b = {0};
+	const void *body;
+	struct frame f;
+
+	if (call_encode(&call, &b, NULL))
+		_exit(1);
+	do
+		send_raw(c, honest(c, FRAME_CALL, (uint32_t)b.len), b.data,
+			 b.len);
+	while (!channel_recv(c, UINT64_MAX, &f, &body, NULL));
+}
+
+static void send_failed(struct channel *c, int code)
+{
+	struct redoma_error e = {.code = code};
+
+	/* Not ended: whoever prints it reads on. */
+	memset(e.where, 'w', sizeof e.where);
+	memset(e.text, '\n', sizeof e.text);
+	send_raw(c, honest(c, FRAME_FAILED, sizeof e), &e, sizeof e);
+}
+
+static void failed_endless(struct channel *c)
+{
+	send_failed(c, REDOMA_E_UNSUPPORTED);
+}
+
+static void failed_positive(struct channel *c)
+{
+	send_failed(c, 77);
+}
+
+/* Fills the core's table of descriptors. */
+static void send_fds(struct channel *c)
+{
+	int fds[FRAME_FDS_MAX];
+
+	for (size_t i = 0; i < FRAME_FDS_MAX; i++)
+		fds[i] = c->fd;
+	if (channel_send_fds(c, FRAME_OUT, NULL, 0, fds, FRAME_FDS_MAX, NULL))
+		_exit(1);
+	pause();
+}
+
 static void be_honest(struct channel *c)
 {
 	struct outcome o = {.status = REDOMA_STATUS_OK};
@@ -171,6 +243,21 @@ static void be_honest(struct channel *c)
 	if (channel_put(c, FRAME_VALUE, "42", 2, 0, NULL))
 		_exit(1);
 	send_outcome(c, &o);
+}
+
+/* Says that it is done, and goes on. */
+static void linger(struct channel *c)
+{
+	be_honest(c);
+	for (;;)
+		pause();
+}
+
+static void bad_value_lingers(struct channel *c)
+{
+	bad_value(c);
+	for (;;)
+		pause();
 }
 
 static const struct way {
@@ -186,6 +273,10 @@ static const struct way {
 	{"forged-counts", forged_counts}, {"bad-call", bad_call},
 	{"escape-publish", escape_publish}, {"claim-breach", claim_breach},
 	{"silence", silence},		 {"hang-up", hang_up},
+	{"empty-flood", empty_flood},	 {"outcome-drip", outcome_drip},
+	{"call-flood", call_flood},	 {"failed-endless", failed_endless},
+	{"failed-positive", failed_positive}, {"send-fds", send_fds},
+	{"linger", linger},		 {"bad-value-lingers", bad_value_lingers},
 };
 
 static void serve(int fd)
