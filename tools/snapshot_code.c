@@ -112,7 +112,8 @@ static void step_bulk(struct code_reader *r)
 	switch (op) {
 	case 10: /* memory.copy */
 		code_u32(r);
-		/* fall through */
+		code_u32(r);
+		return;
 	case 11: /* memory.fill */
 	case 16: /* table.size */
 		code_u32(r);

@@ -33,7 +33,7 @@ static int write_file(const char *path, const struct buf *b,
 	return 0;
 }
 
-int image_compile(enum engine_profile profile, const char *in,
+int image_compile(enum profile profile, const char *in,
 		  const char *out, struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf wasm = {0};

@@ -5,7 +5,7 @@
 #include "engine/engine.h"
 
 /* in and out are paths; out is replaced when it is complete. */
-MUST_CHECK int image_compile(enum engine_profile profile, const char *in,
+MUST_CHECK int image_compile(enum profile profile, const char *in,
 			     const char *out, struct redoma_error *err);
 
 #endif

@@ -27,7 +27,7 @@ static int run_image(int argc, char **argv)
 
 	if (argc != 4 && !fuel)
 		return usage();
-	if (!image_compile(fuel ? ENGINE_IMAGE_FUEL : ENGINE_IMAGE, argv[2],
+	if (!image_compile(fuel ? PROFILE_IMAGE_FUEL : PROFILE_IMAGE, argv[2],
 			   argv[3], &err))
 		return 0;
 	fprintf(stderr, "redoma-compile: %s: %s\n", err.where, err.text);
@@ -36,11 +36,11 @@ static int run_image(int argc, char **argv)
 
 static int run_module(char **argv)
 {
-	enum engine_profile profile = engine_profile_find(argv[2]);
+	enum profile profile = profile_find(argv[2]);
 	char *end;
 	unsigned long walls = strtoul(argv[3], &end, 10);
 
-	if (profile == ENGINE_PROFILES || *end || walls > UINT32_MAX)
+	if (profile == PROFILES || *end || walls > UINT32_MAX)
 		return usage();
 	return serve_module(profile, (uint32_t)walls);
 }

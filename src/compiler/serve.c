@@ -63,7 +63,7 @@ static int lock(const struct jail *j, uint32_t may_lack,
 	return jail_lock(j, &o, report, err);
 }
 
-static int compile(enum engine_profile profile, struct redoma_error *err)
+static int compile(enum profile profile, struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf wasm = {0};
 	CLEANUP(buf_done) struct buf artefact = {0};
@@ -78,7 +78,7 @@ static int compile(enum engine_profile profile, struct redoma_error *err)
 	return rc;
 }
 
-static void child(const struct jail *j, enum engine_profile profile,
+static void child(const struct jail *j, enum profile profile,
 		  uint32_t may_lack)
 {
 	struct jail_report report = {0};
@@ -144,7 +144,7 @@ static int supervise(int pidfd, const struct jail_report *report)
 	return send_report(report, &err);
 }
 
-int serve_module(enum engine_profile profile, uint32_t may_lack)
+int serve_module(enum profile profile, uint32_t may_lack)
 {
 	struct jail_options o = {.may_lack = may_lack};
 	struct jail_report report = {0};

@@ -7,6 +7,6 @@
 
 /* Descriptors and limits: wire/compile.h.  Locks itself into a child of this
  * process, reports, and returns the exit status. */
-int serve_module(enum engine_profile profile, uint32_t may_lack);
+int serve_module(enum profile profile, uint32_t may_lack);
 
 #endif

@@ -8,7 +8,7 @@ int module_artefact(struct redoma *h, struct module *m, int *ret_fd,
 	struct cache_options co = {.dir = h->cache_dir,
 				   .key_file = h->cache_key};
 	struct compile_options o = {.program = h->compiler,
-				    .fuel = m->fuel,
+				    .profile = m->profile,
 				    .may_lack = m->may_lack};
 	struct cache_module cm = {.p = m->bytes.p,
 				  .len = m->bytes.len,

@@ -3,13 +3,12 @@
 #ifndef CORE_MODULE_H
 #define CORE_MODULE_H
 
-#include <stdbool.h>
 #include "base/str.h"
 #include "core/handle.h"
 
 struct module {
 	struct str bytes; /* borrowed */
-	bool fuel;
+	enum profile profile;
 	uint32_t may_lack; /* walls that may be missing, as for a worker */
 	uint8_t digest[CACHE_DIGEST];
 };

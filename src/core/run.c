@@ -17,9 +17,6 @@
 
 #define WHERE "core"
 
-/* Rows of engine/engine.h, which only worker and compiler may include. */
-enum { PROFILE_IMAGE, PROFILE_IMAGE_FUEL, PROFILE_MODULE, PROFILE_MODULE_FUEL };
-
 /* One run on its way through the pipeline. */
 struct job {
 	struct redoma *h;
@@ -94,7 +91,7 @@ static int choose_language(struct job *j, struct redoma_error *err)
 	return r;
 }
 
-static uint32_t profile_of(const struct job *j)
+static enum profile profile_of(const struct job *j)
 {
 	bool fuel = j->policy->limits.fuel != 0;
 
@@ -105,17 +102,19 @@ static uint32_t profile_of(const struct job *j)
 
 static int find_code(struct job *j, struct redoma_error *err)
 {
-	bool fuel = j->policy->limits.fuel != 0;
+	enum profile profile = profile_of(j);
 
 	if (j->lang->image)
 		return install_image(j->h,
-				     fuel ? j->lang->image_fuel
-					  : j->lang->image,
+				     profile_has_fuel(profile)
+					     ? j->lang->image_fuel
+					     : j->lang->image,
 				     j->image, err);
-	j->module = (struct module){{j->q->source, j->q->source_len},
-				    fuel,
-				    j->policy->may_lack,
-				    {0}};
+	j->module = (struct module){
+		.bytes = {j->q->source, j->q->source_len},
+		.profile = profile,
+		.may_lack = j->policy->may_lack,
+	};
 	return module_artefact(j->h, &j->module, &j->artefact, err);
 }
 

@@ -14,9 +14,9 @@ static void delete_engine(wasm_engine_t **e)
 		wasm_engine_delete(*e);
 }
 
-static wasm_engine_t *compile_engine(enum engine_profile profile)
+static wasm_engine_t *compile_engine(enum profile profile)
 {
-	wasm_config_t *c = engine_config(engine_profile_row(profile));
+	wasm_config_t *c = engine_config(profile);
 
 	wasmtime_config_strategy_set(c, WASMTIME_STRATEGY_CRANELIFT);
 	wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_SPEED);
@@ -71,7 +71,7 @@ static int keep(const wasm_byte_vec_t *artefact, struct buf *out,
 	return 0;
 }
 
-int compile_module_bytes(enum engine_profile profile, const void *wasm,
+int compile_module_bytes(enum profile profile, const void *wasm,
 			 size_t len, struct buf *out, struct redoma_error *err)
 {
 	CLEANUP(delete_engine) wasm_engine_t *e = NULL;

@@ -13,7 +13,7 @@
 /* Inspects, validates and compiles on this thread; appends the artefact to
  * `out`.  REDOMA_E_INVALID: the bytes are no module that can run here; the text
  * names the reason and the feature it needs. */
-MUST_CHECK int compile_module_bytes(enum engine_profile profile,
+MUST_CHECK int compile_module_bytes(enum profile profile,
 				    const void *wasm, size_t len,
 				    struct buf *out, struct redoma_error *err);
 

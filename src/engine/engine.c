@@ -18,31 +18,6 @@
 #define KEEP_TABLE ((size_t)64 << 10)
 #define ASYNC_SLACK ((size_t)64 << 10) /* the stack limit must be below it */
 
-static const struct profile_row rows[ENGINE_PROFILES] = {
-	[ENGINE_IMAGE] = {"image", .epoch = false, .fuel = false},
-	[ENGINE_IMAGE_FUEL] = {"image-fuel", .epoch = false, .fuel = true},
-	[ENGINE_MODULE] = {"module", .epoch = true, .fuel = false},
-	[ENGINE_MODULE_FUEL] = {"module-fuel", .epoch = true, .fuel = true},
-};
-
-const struct profile_row *engine_profile_row(enum engine_profile p)
-{
-	return &rows[p];
-}
-
-const char *engine_profile_name(enum engine_profile p)
-{
-	return p < ENGINE_PROFILES ? rows[p].name : "unknown";
-}
-
-enum engine_profile engine_profile_find(const char *name)
-{
-	for (int i = 0; i < ENGINE_PROFILES; i++)
-		if (!strcmp(rows[i].name, name))
-			return (enum engine_profile)i;
-	return ENGINE_PROFILES;
-}
-
 const char *engine_version(void)
 {
 	return "wasmtime " WASMTIME_VERSION;
@@ -76,13 +51,13 @@ static void set_proposals(wasm_config_t *c)
 	wasmtime_config_shared_memory_set(c, false);
 }
 
-wasm_config_t *engine_config(const struct profile_row *row)
+wasm_config_t *engine_config(enum profile p)
 {
 	wasm_config_t *c = wasm_config_new();
 
 	set_proposals(c);
-	wasmtime_config_epoch_interruption_set(c, row->epoch);
-	wasmtime_config_consume_fuel_set(c, row->fuel);
+	wasmtime_config_epoch_interruption_set(c, profile_has_epoch(p));
+	wasmtime_config_consume_fuel_set(c, profile_has_fuel(p));
 	wasmtime_config_native_unwind_info_set(c, false);
 	wasmtime_config_memory_may_move_set(c, false);
 	wasmtime_config_memory_init_cow_set(c, true);
@@ -179,14 +154,14 @@ static int find_pagemap(void)
 	return -1;
 }
 
-int engine_new(enum engine_profile profile, struct engine **ret,
+int engine_new(enum profile profile, struct engine **ret,
 	       struct redoma_error *err)
 {
 	struct engine *e;
 	wasm_config_t *c;
 	int rc;
 
-	if (profile >= ENGINE_PROFILES)
+	if (profile >= PROFILES)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "no such profile: %d", (int)profile);
 	rc = reserve_stack(err);
@@ -197,7 +172,7 @@ int engine_new(enum engine_profile profile, struct engine **ret,
 		return err_nomem(err, WHERE);
 	e->profile = profile;
 	e->fast_reset = rd_pagemap_available() && swap_is_off();
-	c = engine_config(&rows[profile]);
+	c = engine_config(profile);
 	set_pool(c, e->fast_reset);
 	e->wasm = wasm_engine_new_with_config(c);
 	e->pagemap_fd = find_pagemap();

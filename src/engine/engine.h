@@ -9,15 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/err.h"
-
-/* How guest code is compiled.  An artefact loads only into the same row. */
-enum engine_profile {
-	ENGINE_IMAGE,	   /* language image: no interruption code */
-	ENGINE_IMAGE_FUEL, /* the same, counting fuel */
-	ENGINE_MODULE,	   /* any .wasm: epoch checks */
-	ENGINE_MODULE_FUEL,
-	ENGINE_PROFILES
-};
+#include "policy/profile.h"
 
 #define ENGINE_MEMORY_MAX ((uint64_t)4 << 30) /* largest limits.memory */
 
@@ -34,14 +26,11 @@ struct engine; /* engine + module + imports, made once */
 
 /* An engine that loads and runs artefacts; it cannot compile.
  * REDOMA_E_UNSUPPORTED: the hard RLIMIT_STACK is below ENGINE_STACK_LIMIT. */
-MUST_CHECK int engine_new(enum engine_profile profile, struct engine **ret,
+MUST_CHECK int engine_new(enum profile profile, struct engine **ret,
 			  struct redoma_error *err);
-/* The profile of that name; ENGINE_PROFILES: there is none. */
-enum engine_profile engine_profile_find(const char *name);
 /* "wasmtime 48.0.8" */
 const char *engine_version(void);
 void engine_free(struct engine *e);
-const char *engine_profile_name(enum engine_profile p);
 /* Async-signal-safe: makes running guest code of an epoch profile trap. */
 void engine_interrupt(struct engine *e);
 /* True if resets copy dirty pages (PAGEMAP_SCAN), false if they copy the

@@ -133,7 +133,7 @@ static bool stopped(const struct exec *x)
 static int check_limits(const struct exec *x, const struct exec_limits *l,
 			struct redoma_error *err)
 {
-	bool fuel = engine_profile_row(x->e->profile)->fuel;
+	bool fuel = profile_has_fuel(x->e->profile);
 
 	if (x->store && !x->ahead)
 		return err_set(err, REDOMA_E_BUSY, WHERE,
@@ -156,7 +156,7 @@ static void limit(struct exec *x)
 	wasmtime_error_t *error = NULL;
 
 	x->limiter.memory_bytes = x->limits.memory_bytes;
-	if (engine_profile_row(x->e->profile)->fuel)
+	if (profile_has_fuel(x->e->profile))
 		error = wasmtime_context_set_fuel(x->ctx, x->limits.fuel);
 	if (error)
 		wasmtime_error_delete(error);
@@ -166,8 +166,6 @@ static void limit(struct exec *x)
  * epoch past the deadline, one before it set *stop. */
 static void arm(struct exec *x, uint64_t epochs)
 {
-	const struct profile_row *row = engine_profile_row(x->e->profile);
-
 	x->limiter = (struct rd_limiter){
 		.table_elements = ENGINE_TABLE_ELEMENTS * ENGINE_TABLES,
 		.instances = 1,
@@ -175,7 +173,7 @@ static void arm(struct exec *x, uint64_t epochs)
 		.memories = 1,
 	};
 	rd_store_limiter(x->store, &x->limiter);
-	if (row->epoch)
+	if (profile_has_epoch(x->e->profile))
 		wasmtime_context_set_epoch_deadline(x->ctx, epochs);
 	limit(x);
 }
@@ -270,7 +268,7 @@ static void warm(struct exec *x)
 
 	x->limits = (struct exec_limits){
 		.memory_bytes = ENGINE_MEMORY_MAX,
-		.fuel = engine_profile_row(x->e->profile)->fuel ? 1 : 0,
+		.fuel = profile_has_fuel(x->e->profile) ? 1 : 0,
 	};
 	(void)!begin(x, 0, &out, NULL);
 	exec_reset(x);
@@ -288,7 +286,7 @@ int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
 	if (!x)
 		return err_nomem(err, WHERE);
 	x->e = e;
-	if (engine_profile_row(e->profile)->epoch)
+	if (profile_has_epoch(e->profile))
 		warm(x);
 	x->stop = stop;
 	*ret = x;
@@ -297,12 +295,12 @@ int exec_new(struct engine *e, const volatile sig_atomic_t *stop,
 
 void exec_ahead(struct exec *x)
 {
-	const struct profile_row *row = engine_profile_row(x->e->profile);
 	struct exec_outcome out;
 
-	if (row->epoch || x->store || stopped(x))
+	if (profile_has_epoch(x->e->profile) || x->store || stopped(x))
 		return;
-	x->limits = (struct exec_limits){ENGINE_MEMORY_MAX, row->fuel};
+	x->limits = (struct exec_limits){ENGINE_MEMORY_MAX,
+					 profile_has_fuel(x->e->profile)};
 	x->ahead = !begin(x, 0, &out, NULL) && x->ready;
 	if (!x->ahead)
 		exec_reset(x);

@@ -14,17 +14,12 @@ struct engine {
 	wasmtime_linker_t *linker;    /* NULL: not linked */
 	wasmtime_instance_pre_t *pre; /* NULL: not linked */
 	struct wasi *wasi;	      /* borrowed; NULL: none */
-	enum engine_profile profile;
+	enum profile profile;
 	int pagemap_fd; /* borrowed from Wasmtime */
 	bool fast_reset;
 	bool has_start; /* exports _start () -> () */
 	bool has_init;  /* exports _initialize () -> () */
 	uint32_t interrupt_at; /* of an image; 0: not prepared */
-};
-
-struct profile_row {
-	const char *name;
-	bool epoch, fuel;
 };
 
 struct exec {
@@ -50,10 +45,9 @@ bool exec_func(struct exec *x, const char *name, wasmtime_func_t *ret);
 void exec_call(struct exec *x, const wasmtime_func_t *f,
 	       wasmtime_val_raw_t *values, size_t n, struct exec_outcome *out);
 
-const struct profile_row *engine_profile_row(enum engine_profile p);
 /* What both kinds of engine must agree on.  Owned by the caller until
  * wasm_engine_new_with_config takes it. */
-wasm_config_t *engine_config(const struct profile_row *row);
+wasm_config_t *engine_config(enum profile p);
 /* Consumes e; its text on one line, cut to fit, control characters gone. */
 void engine_error_text(wasmtime_error_t *e, char *text, size_t size);
 /* The same into err: "what: text".  Returns code. */

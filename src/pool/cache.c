@@ -129,7 +129,7 @@ static void name_entry(const struct cache *c, const struct compile_options *o,
 		       uint8_t ret[ENTRY_NAME])
 {
 	static const char version[] = "redoma " REDOMA_VERSION;
-	uint64_t build[4] = {o->fuel};
+	uint64_t build[4] = {o->profile};
 	struct stat st;
 	struct hash h;
 

@@ -97,7 +97,7 @@ static int start(const struct compile_options *o, const int fds[3],
 {
 	char walls[16];
 	const char *const argv[] = {"redoma-compile", "--module",
-				    o->fuel ? "module-fuel" : "module", walls,
+				    profile_name(o->profile), walls,
 				    NULL};
 	struct spawn_request q = {
 		.path = o->program, .argv = argv, .fds = fds, .n_fds = 3};

@@ -6,14 +6,14 @@
 #ifndef POOL_COMPILE_H
 #define POOL_COMPILE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include "base/err.h"
+#include "policy/profile.h"
 #include "wire/compile.h"
 
 struct compile_options { /* borrowed for the call */
 	const char *program; /* file of redoma-compile */
-	bool fuel;	     /* an artefact that counts fuel */
+	enum profile profile; /* PROFILE_MODULE, PROFILE_MODULE_FUEL */
 	uint32_t may_lack;   /* walls that may be missing, as for a worker */
 };
 

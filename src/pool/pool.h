@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/err.h"
+#include "policy/profile.h"
 #include "wire/frame.h"
 #include "wire/spawn.h"
 
@@ -28,7 +29,7 @@ struct pool_options {
 
 struct pool_want { /* borrowed for the call */
 	const char *tenant;
-	uint32_t profile;	/* enum engine_profile */
+	enum profile profile;
 	const char *image_path; /* NULL: foreign modules, loaded by the child */
 	const uint8_t *digest;	/* 32 bytes, of a foreign module */
 	uint32_t may_lack;

@@ -2,6 +2,7 @@
 #ifndef WASI_STATE_H
 #define WASI_STATE_H
 
+#include <wasmtime.h>
 #include "base/buf.h"
 #include "wasi/abi.h"
 #include "wasi/memory.h"

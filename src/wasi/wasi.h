@@ -33,7 +33,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <wasmtime.h>
 #include "base/buf.h"
 #include "base/err.h"
 #include "policy/plan.h"
@@ -133,6 +132,10 @@ struct wasi_written {
 };
 
 struct wasi;
+/* Of wasmtime.h, which only this floor and the engine see. */
+struct wasmtime_linker;
+struct wasmtime_context;
+struct wasmtime_memory;
 
 /* `stop` is set by the deadline's signal handler; every wait looks at it. */
 MUST_CHECK int wasi_new(const volatile sig_atomic_t *stop, struct wasi **ret,
@@ -140,7 +143,7 @@ MUST_CHECK int wasi_new(const volatile sig_atomic_t *stop, struct wasi **ret,
 /* Defines the 45 functions of "wasi_snapshot_preview1" (and of the old name
  * "wasi_unstable" none: it is refused elsewhere) on the linker, unchecked,
  * with `w` as environment. */
-MUST_CHECK int wasi_link(struct wasi *w, wasmtime_linker_t *l,
+MUST_CHECK int wasi_link(struct wasi *w, struct wasmtime_linker *l,
 			 struct redoma_error *err);
 /* Arms for one run.  plan, host and input are borrowed until wasi_end.
  * input is standard input.  first and last of a grant apply to its fd as it
@@ -151,8 +154,8 @@ MUST_CHECK int wasi_begin(struct wasi *w, const struct plan *plan,
 /* Once the instance exists: its context and memory, so that a call costs no
  * lookup by name.  Before that (a start function) the caller's export
  * "memory" is looked up. */
-void wasi_bind(struct wasi *w, wasmtime_context_t *ctx,
-	       const wasmtime_memory_t *memory);
+void wasi_bind(struct wasi *w, struct wasmtime_context *ctx,
+	       const struct wasmtime_memory *memory);
 /* Closes every descriptor of the run, including the plan's (plan_done must
  * not again); fills *ret, which is borrowed until wasi_begin.  The written
  * files stay listed until the next wasi_begin. */

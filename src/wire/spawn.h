@@ -12,7 +12,7 @@
  * has_image. */
 struct spawn_setup {
 	uint32_t abi;
-	uint32_t profile;  /* enum engine_profile */
+	uint32_t profile;  /* enum profile */
 	uint32_t has_image;
 	uint32_t may_lack; /* see jail_options */
 	uint32_t single;   /* one child, no warm-up, no refill */

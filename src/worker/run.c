@@ -200,8 +200,7 @@ static int trial_begin(struct kit *k, struct trial *t, const char *source,
 				     .clock = SOURCE_NONE,
 				     .random = SOURCE_NONE},
 			    .names = {(char *)"warm", NULL}};
-	if (k->setup.profile == ENGINE_IMAGE_FUEL ||
-	    k->setup.profile == ENGINE_MODULE_FUEL)
+	if (profile_has_fuel((enum profile)k->setup.profile))
 		t->plan.limits.fuel = TRIAL_FUEL;
 	t->plan.argv = t->names;
 	t->plan.env = t->names + 1;

@@ -48,7 +48,7 @@ static int read_setup(struct channel *c, struct spawn_setup *s, int *ret_image,
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the core is of another build");
 	memcpy(s, body, sizeof *s);
-	if (s->abi != SPAWN_ABI || s->profile >= ENGINE_PROFILES ||
+	if (s->abi != SPAWN_ABI || s->profile >= PROFILES ||
 	    s->n_cpus > SPAWN_SLOTS_MAX)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the core is of another build");
@@ -58,7 +58,7 @@ static int read_setup(struct channel *c, struct spawn_setup *s, int *ret_image,
 
 static int load(struct kit *k, int image, struct redoma_error *err)
 {
-	int r = engine_new((enum engine_profile)k->setup.profile, &k->engine,
+	int r = engine_new((enum profile)k->setup.profile, &k->engine,
 			   err);
 
 	if (!r)

@@ -191,15 +191,15 @@ static void special_files(void **state)
 static void proc_below(void **state)
 {
 	struct place *p = *state;
-	char mem[40], environ[48];
+	char mem[40], vars[48];
 	const struct seal_denial *d;
 
 	snprintf(mem, sizeof mem, "proc/%d/mem", getpid());
-	snprintf(environ, sizeof environ, "proc/%d/environ", getpid());
+	snprintf(vars, sizeof vars, "proc/%d/environ", getpid());
 	grant(p, GRANT_READ_DIR, "/", "/h");
 	seal_ok(p);
 	assert_int_equal(open_error(p, "proc/self/environ", 0), EACCES);
-	assert_int_equal(open_error(p, environ, 0), EACCES);
+	assert_int_equal(open_error(p, vars, 0), EACCES);
 	assert_int_equal(open_error(p, mem, 0), EACCES);
 	assert_int_equal(open_error(p, "proc/self/fd/0", 0), ELOOP);
 	assert_int_equal(open_error(p, "proc/self/root/etc/passwd", 0), ELOOP);

@@ -72,16 +72,16 @@ static void build_sampler(struct wasm *m)
 static void every_profile_runs(void **state)
 {
 	(void)state;
-	for (int p = 0; p < ENGINE_PROFILES; p++) {
+	for (int p = 0; p < PROFILES; p++) {
 		CLEANUP(buf_done) struct buf v = {0};
 		const char *const argv[] = {"-5", "0xffffffffffffffff", "1.5",
 					    "-1e300", NULL};
-		bool fuel = p == ENGINE_IMAGE_FUEL || p == ENGINE_MODULE_FUEL;
+		bool fuel = p == PROFILE_IMAGE_FUEL || p == PROFILE_MODULE_FUEL;
 		struct wasm m = {0};
 		struct jar j;
 
 		build_sampler(&m);
-		jar_open(&j, (enum engine_profile)p, &m, NULL);
+		jar_open(&j, (enum profile)p, &m, NULL);
 		must(&j, module_entry(j.e, NULL, 0, &j.err));
 		jar_begin(&j, MIB, fuel ? 1000000 : 0);
 		must(&j, exec_start(j.x, &j.out, &j.err));
@@ -111,7 +111,7 @@ static void arguments_are_checked(void **state)
 
 	(void)state;
 	build_sampler(&m);
-	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_open(&j, PROFILE_MODULE, &m, NULL);
 	jar_begin(&j, MIB, 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		const char *argv[5] = {bad[i][0], bad[i][1], bad[i][2],
@@ -150,7 +150,7 @@ static void odd_numbers_are_tagged(void **state)
 
 	(void)state;
 	build_sampler(&m);
-	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_open(&j, PROFILE_MODULE, &m, NULL);
 	jar_begin(&j, MIB, 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CLEANUP(buf_done) struct buf v = {0}, want = {0};
@@ -202,13 +202,13 @@ static void traps_are_told_apart(void **state)
 	};
 
 	(void)state;
-	for (int p = 0; p < ENGINE_PROFILES; p++) {
-		bool fuel = p == ENGINE_IMAGE_FUEL || p == ENGINE_MODULE_FUEL;
+	for (int p = 0; p < PROFILES; p++) {
+		bool fuel = p == PROFILE_IMAGE_FUEL || p == PROFILE_MODULE_FUEL;
 		struct wasm m = {0};
 		struct jar j;
 
 		build_sampler(&m);
-		jar_open(&j, (enum engine_profile)p, &m, NULL);
+		jar_open(&j, (enum profile)p, &m, NULL);
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 			jar_begin(&j, 4 * MIB, fuel ? 1u << 30 : 0);
 			ends_with(&j, rows[i].name, rows[i].end, rows[i].trap);
@@ -229,7 +229,7 @@ static void memory_stops_exactly_at_its_limit(void **state)
 
 	(void)state;
 	build_sampler(&m);
-	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_open(&j, PROFILE_MODULE, &m, NULL);
 	jar_begin(&j, MIB + 65535, 0); /* 16 pages and not one more */
 	for (size_t i = 0; i < 3; i++) {
 		CLEANUP(buf_done) struct buf v = {0};
@@ -256,7 +256,7 @@ static void initial_memory_over_the_limit(void **state)
 	(void)state;
 	wasm_memory(&m, 17, -1);
 	wasm_export(&m, "memory", 2, 0);
-	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_open(&j, PROFILE_MODULE, &m, NULL);
 	must(&j, exec_begin(j.x, &l, &j.out, &j.err));
 	assert_int_equal(j.out.end, EXEC_MEMORY);
 	exec_reset(j.x);
@@ -274,7 +274,7 @@ static void fuel_is_exact_and_repeatable(void **state)
 
 	(void)state;
 	build_sampler(&m);
-	jar_open(&j, ENGINE_MODULE_FUEL, &m, NULL);
+	jar_open(&j, PROFILE_MODULE_FUEL, &m, NULL);
 	for (int i = 0; i < 3; i++) {
 		jar_begin(&j, MIB, 100000);
 		ends_with(&j, "spin", EXEC_FUEL,
@@ -298,7 +298,7 @@ static void a_loop_ends_at_its_deadline(void **state)
 
 	(void)state;
 	build_sampler(&m);
-	jar_open(&j, ENGINE_MODULE, &m, &stop);
+	jar_open(&j, PROFILE_MODULE, &m, &stop);
 	stop = 0;
 	jar_begin(&j, MIB, 0);
 	from = now_ms();
@@ -322,11 +322,11 @@ static void a_loop_ends_at_its_deadline(void **state)
 }
 
 /* A start function with one byte sequence as its body. */
-static void start_ends(enum engine_profile p, const uint8_t *code, size_t len,
+static void start_ends(enum profile p, const uint8_t *code, size_t len,
 		       enum exec_end end)
 {
 	struct exec_limits l = {.memory_bytes = MIB,
-				.fuel = p == ENGINE_MODULE_FUEL ? 100000 : 0};
+				.fuel = p == PROFILE_MODULE_FUEL ? 100000 : 0};
 	struct wasm m = {0};
 	struct jar j;
 	timer_t t;
@@ -348,13 +348,13 @@ static void start_ends(enum engine_profile p, const uint8_t *code, size_t len,
 static void start_functions_are_under_all_limits(void **state)
 {
 	(void)state;
-	start_ends(ENGINE_MODULE, CODE(0x03, 0x40, 0x0c, 0, 0x0b),
+	start_ends(PROFILE_MODULE, CODE(0x03, 0x40, 0x0c, 0, 0x0b),
 		   EXEC_INTERRUPT);
-	start_ends(ENGINE_MODULE_FUEL, CODE(0x03, 0x40, 0x0c, 0, 0x0b),
+	start_ends(PROFILE_MODULE_FUEL, CODE(0x03, 0x40, 0x0c, 0, 0x0b),
 		   EXEC_FUEL);
-	start_ends(ENGINE_MODULE, CODE(0x00), EXEC_TRAP);
-	start_ends(ENGINE_MODULE, CODE(0x10, 0), EXEC_STACK);
-	start_ends(ENGINE_MODULE,
+	start_ends(PROFILE_MODULE, CODE(0x00), EXEC_TRAP);
+	start_ends(PROFILE_MODULE, CODE(0x10, 0), EXEC_STACK);
+	start_ends(PROFILE_MODULE,
 		   CODE(0x41, 0xff, 0xff, 3, 0x40, 0, 0x1a, 0x00), EXEC_MEMORY);
 }
 
@@ -367,7 +367,7 @@ static void misuse_is_refused(void **state)
 
 	(void)state;
 	build_sampler(&m);
-	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_open(&j, PROFILE_MODULE, &m, NULL);
 	assert_int_equal(exec_begin(j.x, &none, &j.out, &j.err),
 			 REDOMA_E_INVALID);
 	assert_int_equal(exec_begin(j.x, &wide, &j.out, &j.err),

@@ -36,7 +36,7 @@ static inline void jar_main(void)
 {
 	struct engine *e;
 
-	if (engine_new(ENGINE_IMAGE, &e, NULL))
+	if (engine_new(PROFILE_IMAGE, &e, NULL))
 		abort();
 	engine_free(e);
 	for (size_t i = 0; i < 4; i++)
@@ -59,7 +59,7 @@ static inline void jar_must(const struct jar *j, int rc, const char *what)
 }
 
 /* Compiles m (and frees it) and loads it; `stop` as for exec_new. */
-static inline void jar_open(struct jar *j, enum engine_profile p,
+static inline void jar_open(struct jar *j, enum profile p,
 			    struct wasm *m, const volatile sig_atomic_t *stop)
 {
 	CLEANUP(buf_done) struct buf wasm = {0};

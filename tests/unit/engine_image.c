@@ -45,7 +45,7 @@ static void open_shape(struct jar *j, const struct shape *s)
 		    constant(&m, none, s->word));
 	wasm_data(&m, RESULT_AT, s->words, sizeof(s->words));
 	wasm_data(&m, 1024, "value\0\0\0name\0\0\0\0msg\0\0\0\0\0st", 26);
-	jar_open(j, ENGINE_IMAGE, &m, NULL);
+	jar_open(j, PROFILE_IMAGE, &m, NULL);
 	jar_begin(j, MIB, 0);
 }
 
@@ -214,7 +214,7 @@ static void what_is_no_image_is_refused(void **state)
 	}
 	wasm_memory(&m, 1, -1);
 	wasm_export(&m, "memory", 2, 0);
-	jar_open(&j, ENGINE_IMAGE, &m, NULL);
+	jar_open(&j, PROFILE_IMAGE, &m, NULL);
 	jar_begin(&j, MIB, 0);
 	assert_int_equal(image_prepare(j.x, &j.err), REDOMA_E_INVALID);
 	assert_int_equal(image_run(j.x, &q, &j.out, &r, &j.err),

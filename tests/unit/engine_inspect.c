@@ -6,7 +6,7 @@
 static int compile_bytes(const void *p, size_t n, struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf out = {0};
-	int rc = compile_module_bytes(ENGINE_MODULE, p, n, &out, err);
+	int rc = compile_module_bytes(PROFILE_MODULE, p, n, &out, err);
 
 	assert_int_equal(out.len > 0, rc == 0);
 	return rc;
@@ -221,7 +221,7 @@ static void exceptions_run(void **state)
 	wasm_export(&m, "uncaught", 0,
 		    wasm_func(&m, get, "", CODE(0x41, 7, 0x08, 0)));
 	wasm_export(&m, "tag", 4, 0);
-	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_open(&j, PROFILE_MODULE, &m, NULL);
 	jar_begin(&j, 4 * MIB, 0);
 	jar_call(&j, "caught", &v);
 	assert_int_equal(j.out.end, EXEC_DONE);

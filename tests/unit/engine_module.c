@@ -16,9 +16,9 @@ static int link_module(struct jar *j, struct wasm *m, struct wasi *w)
 	memset(j, 0, sizeof(*j));
 	jar_use_signals();
 	wasm_finish(m, &wasm);
-	must(j, compile_module_bytes(ENGINE_MODULE, wasm.data, wasm.len,
+	must(j, compile_module_bytes(PROFILE_MODULE, wasm.data, wasm.len,
 				     &artefact, &j->err));
-	must(j, engine_new(ENGINE_MODULE, &j->e, &j->err));
+	must(j, engine_new(PROFILE_MODULE, &j->e, &j->err));
 	must(j, module_load_bytes(j->e, artefact.data, artefact.len, &j->err));
 	return module_link(j->e, w, &j->err);
 }
@@ -211,7 +211,7 @@ static void a_reactor_is_initialised_first(void **state)
 		    wasm_func(&m, plain, "",
 			      CODE(0x23, 0, 0x41, 41, 0x6a, 0x24, 0)));
 	wasm_export(&m, "get", 0, wasm_func(&m, get, "", CODE(0x23, 0)));
-	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_open(&j, PROFILE_MODULE, &m, NULL);
 	jar_begin(&j, MIB, 0);
 	jar_call(&j, "get", &v);
 	assert_string_equal(v.data, "42");
@@ -275,19 +275,19 @@ static void only_artefacts_of_this_profile_are_loaded(void **state)
 	jar_use_signals();
 	wasm_memory(&m, 1, -1);
 	wasm_finish(&m, &wasm);
-	assert_int_equal(compile_module_bytes(ENGINE_MODULE, wasm.data,
+	assert_int_equal(compile_module_bytes(PROFILE_MODULE, wasm.data,
 					      wasm.len, &artefact, NULL),
 			 0);
-	for (int p = 0; p < ENGINE_PROFILES; p++) {
+	for (int p = 0; p < PROFILES; p++) {
 		struct redoma_error err;
 		struct engine *e = NULL;
 
-		assert_int_equal(engine_new((enum engine_profile)p, &e, &err),
+		assert_int_equal(engine_new((enum profile)p, &e, &err),
 				 0);
 		assert_int_equal(module_load_bytes(e, artefact.data,
 						   artefact.len, &err),
-				 p == ENGINE_MODULE ? 0 : REDOMA_E_INVALID);
-		if (p != ENGINE_MODULE) {
+				 p == PROFILE_MODULE ? 0 : REDOMA_E_INVALID);
+		if (p != PROFILE_MODULE) {
 			assert_int_equal(module_load_bytes(e, wasm.data,
 							   wasm.len, &err),
 					 REDOMA_E_INVALID);
@@ -296,9 +296,9 @@ static void only_artefacts_of_this_profile_are_loaded(void **state)
 		}
 		engine_free(e);
 	}
-	assert_int_equal(engine_profile_find("module-fuel"),
-			 ENGINE_MODULE_FUEL);
-	assert_int_equal(engine_profile_find("x"), ENGINE_PROFILES);
+	assert_int_equal(profile_find("module-fuel"),
+			 PROFILE_MODULE_FUEL);
+	assert_int_equal(profile_find("x"), PROFILES);
 	assert_non_null(strstr(engine_version(), "wasmtime 48."));
 }
 

@@ -68,15 +68,15 @@ static void poisoned_memory_is_clean_again(void **state)
 					    "scatter",	    "fill"};
 
 	(void)state;
-	for (int p = 0; p < ENGINE_PROFILES; p++) {
-		bool fuel = p == ENGINE_IMAGE_FUEL || p == ENGINE_MODULE_FUEL;
+	for (int p = 0; p < PROFILES; p++) {
+		bool fuel = p == PROFILE_IMAGE_FUEL || p == PROFILE_MODULE_FUEL;
 		uint64_t limit = fuel ? 300u << 20 : 0;
 		struct reset *r = NULL;
 		struct wasm m = {0};
 		struct jar j;
 
 		build_filler(&m);
-		jar_open(&j, (enum engine_profile)p, &m, NULL);
+		jar_open(&j, (enum profile)p, &m, NULL);
 		jar_begin(&j, LIMIT, limit);
 		must(&j, reset_remember(j.x, &r, &j.err));
 		assert_int_equal(wrong_after(&j, r), 0);
@@ -107,7 +107,7 @@ static void verify_finds_what_is_different(void **state)
 
 	(void)state;
 	build_filler(&m);
-	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_open(&j, PROFILE_MODULE, &m, NULL);
 	jar_begin(&j, LIMIT, 0);
 	exec_memory(j.x, &size)[2000] ^= 1;
 	exec_memory(j.x, &size)[900000] ^= 1;
@@ -141,7 +141,7 @@ static void odd_exports_are_compared(void **state)
 
 		wasm_export(&m, name, 3, i);
 	}
-	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_open(&j, PROFILE_MODULE, &m, NULL);
 	jar_begin(&j, LIMIT, 0);
 	must(&j, reset_remember(j.x, &r, &j.err));
 	must(&j, reset_verify(j.x, r, &wrong, &j.err));
@@ -203,7 +203,7 @@ static void a_raw_child_must_renew_the_pagemap(void **state)
 
 	(void)state;
 	build_filler(&m);
-	jar_open(&j, ENGINE_MODULE, &m, NULL);
+	jar_open(&j, PROFILE_MODULE, &m, NULL);
 	if (!engine_fast_reset(j.e)) {
 		jar_close(&j);
 		skip();

@@ -403,8 +403,8 @@ static void prints_what_it_reads(void **state)
 		V "tools: [a, {name: \"true\", where: {x: {enum: [null, ~, "
 		  "true, \"true\", 1, \"1\", -1.5e3, \"\", [], {}, a b]}}}]",
 		V "native: {root: [\"runtime:x\", /usr]}",
-		"{\"redoma\":1,\"tools\":[{\"name\":\"a\",\"where\":"
-		"{\"k\\u0001\":{\"p\":1e400}}}]}",
+		("{\"redoma\":1,\"tools\":[{\"name\":\"a\",\"where\":"
+		 "{\"k\\u0001\":{\"p\":1e400}}}]}"),
 	};
 
 	(void)state;

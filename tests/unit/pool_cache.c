@@ -104,7 +104,8 @@ static void close_cache(struct cache **c)
 /* The artefact of module number `n` is right; true: it was compiled now. */
 static bool ask(struct cache *c, int n, bool fuel)
 {
-	struct compile_options o = {.program = self, .fuel = fuel};
+	struct compile_options o = {.program = self, .profile = fuel ? PROFILE_MODULE_FUEL
+								 : PROFILE_MODULE};
 	CLEANUP_FD int fd = -1;
 	uint8_t digest[CACHE_DIGEST];
 	struct redoma_error err = {0};
