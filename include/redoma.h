@@ -105,9 +105,14 @@ struct redoma_request { /* everything borrowed for the call */
 	const char *const *argv; /* NULL-terminated, after the program's name */
 	const char *invoke;      /* wasm: call this export instead of _start */
 	const struct redoma_policy *narrow; /* narrows the policy, or NULL */
+	/* Called with output as it comes, in order, by redoma_run and on its
+	 * thread; stream 1 or 2; the bytes are borrowed for the call, which
+	 * must not use the handle.  The result has all output too. */
+	void (*on_output)(void *data, int stream, const void *p, uint64_t len);
+	void *on_output_data;
 };
 #define REDOMA_REQUEST_INIT \
-	{sizeof(struct redoma_request), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	{sizeof(struct redoma_request), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* Policies.  `base_dir` is what relative host paths start from; NULL: ".". */
 REDOMA_API REDOMA_MUST_CHECK int

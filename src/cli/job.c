@@ -89,6 +89,7 @@ int job_run(const struct args *a, const struct source *s, const char *name)
 					  args_has(a, "quiet")};
 	const char *spec = args_value(a, "input");
 	struct redoma_request q = REDOMA_REQUEST_INIT;
+	struct print_live live = {0};
 	struct redoma_error err;
 	int rc = 0;
 
@@ -107,11 +108,15 @@ int job_run(const struct args *a, const struct source *s, const char *name)
 	q.argv = (const char *const *)a->rest;
 	q.invoke = args_value(a, "invoke");
 	q.narrow = g.request;
+	if (!style.json) {
+		q.on_output = print_live;
+		q.on_output_data = &live;
+	}
 	catch_signals();
 	rc = go(&g, &q, &result, &err);
 	if (rc && signalled) {
 		job_refused(a, &err);
 		return EXIT_CANCELLED;
 	}
-	return rc ? job_refused(a, &err) : print_result(result, &style);
+	return rc ? job_refused(a, &err) : print_result(result, &style, &live);
 }

@@ -124,19 +124,64 @@ static bool is_nothing(const char *value, uint64_t len)
 		!memcmp(value, undefined, len));
 }
 
-static int print_output(struct redoma_result *r, struct redoma_error *err)
+/* Bytes at the end of p that begin a character and do not finish it. */
+static size_t unfinished(const char *p, size_t len)
 {
-	uint64_t out_len = 0, err_len = 0, value_len = 0;
-	const char *out = redoma_result_stdout(r, &out_len);
-	const char *err_text = redoma_result_stderr(r, &err_len);
-	const char *value = redoma_result_value(r, &value_len);
-	int rc = print_bytes(1, out, out_len, err);
+	for (size_t n = 1; n <= 3 && n <= len; n++) {
+		unsigned char c = (unsigned char)p[len - n];
 
-	if (!rc)
-		rc = print_bytes(2, err_text, err_len, err);
-	if (rc || is_nothing(value, value_len))
-		return rc;
-	if (out_len && out[out_len - 1] != '\n')
+		if (c >= 0xc0)
+			return n < (c >= 0xf0 ? 4u : c >= 0xe0 ? 3u : 2u) ? n
+									  : 0;
+		if (c < 0x80)
+			return 0;
+	}
+	return 0;
+}
+
+static int print_piece(struct print_live *l, int stream, const char *p,
+		       size_t len)
+{
+	CLEANUP(buf_done) struct buf b = {0};
+	char *cut = l->cut[stream - 1];
+	unsigned char *n_cut = &l->n_cut[stream - 1];
+	size_t rest;
+
+	if (buf_add(&b, cut, *n_cut) || buf_add(&b, p, len))
+		return err_nomem(&l->err, "cli");
+	rest = len ? unfinished(b.data, b.len) : 0;
+	memcpy(cut, b.data + b.len - rest, rest);
+	*n_cut = (unsigned char)rest;
+	return print_bytes(stream, b.data, b.len - rest, &l->err);
+}
+
+void print_live(void *data, int stream, const void *p, uint64_t len)
+{
+	struct print_live *l = data;
+
+	if (len && stream == 1)
+		l->last = ((const char *)p)[len - 1];
+	if (!l->wrong && print_piece(l, stream, p, len))
+		l->wrong = true;
+}
+
+static int print_value(struct redoma_result *r, struct print_live *live,
+		       struct redoma_error *err)
+{
+	uint64_t value_len = 0;
+	const char *value = redoma_result_value(r, &value_len);
+	int rc = 0;
+
+	/* What was cut will not be finished any more. */
+	print_live(live, 1, "", 0);
+	print_live(live, 2, "", 0);
+	if (live->wrong) {
+		*err = live->err;
+		return REDOMA_E_SYSTEM;
+	}
+	if (is_nothing(value, value_len))
+		return 0;
+	if (live->last && live->last != '\n')
 		rc = print_bytes(1, "\n", 1, err);
 	if (!rc)
 		rc = print_bytes(1, value, value_len, err);
@@ -157,10 +202,12 @@ static int print_json(struct redoma_result *r, struct redoma_error *err)
 	return rc ? rc : print_bytes(1, "\n", 1, err);
 }
 
-int print_result(struct redoma_result *r, const struct print_style *style)
+int print_result(struct redoma_result *r, const struct print_style *style,
+		 struct print_live *live)
 {
 	struct redoma_error err = {0};
-	int rc = style->json ? print_json(r, &err) : print_output(r, &err);
+	int rc = style->json ? print_json(r, &err)
+			     : print_value(r, live, &err);
 
 	if (rc) {
 		print_refused(&err, false);

@@ -3,6 +3,7 @@
 #define CLI_PRINT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -21,7 +22,19 @@ void print_line(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* Why nothing was run: a line on stderr, or with json an object
  * {"status":"refused","error":{...}} on stdout.  Returns the exit code. */
 int print_refused(const struct redoma_error *err, bool json);
-/* The result of a run.  Returns the exit code. */
-int print_result(struct redoma_result *r, const struct print_style *style);
+/* Output of a guest as it comes; for redoma_request.on_output.  `data` is a
+ * struct print_live, all zero at first. */
+struct print_live {
+	char cut[2][4]; /* a character that the end of a piece cut in two */
+	unsigned char n_cut[2];
+	char last;  /* byte on stdout; 0: none yet */
+	bool wrong; /* it could not be written: err says why */
+	struct redoma_error err;
+};
+void print_live(void *data, int stream, const void *p, uint64_t len);
+/* The result of a run, whose output was printed by `live` (NULL with json).
+ * Returns the exit code. */
+int print_result(struct redoma_result *r, const struct print_style *style,
+		 struct print_live *live);
 
 #endif

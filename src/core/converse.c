@@ -30,7 +30,8 @@ static int put_all(struct channel *c, const struct errand *e,
 		   const struct buf *plan, size_t n_plan_fds,
 		   struct redoma_error *err)
 {
-	uint64_t bounds[2] = {e->data_bytes, e->file_bytes};
+	uint64_t bounds[3] = {e->data_bytes, e->file_bytes,
+			      e->on_output != NULL};
 	int r = channel_put(c, FRAME_BOUND, bounds, sizeof bounds, 0, err);
 
 	if (!r && e->module_fd >= 0)
@@ -177,6 +178,17 @@ static int take_outcome(const struct frame *f, const void *body,
 	return 0;
 }
 
+static int take_output(const struct errand *e, const struct frame *f,
+		       const void *body, struct redoma_result *res,
+		       struct redoma_error *err)
+{
+	bool out = f->kind == FRAME_OUT;
+
+	if (e->on_output)
+		e->on_output(e->on_output_data, out ? 1 : 2, body, f->len);
+	return keep(out ? &res->out : &res->err, body, f->len, err);
+}
+
 /* One frame from the worker.  *ret_over: the conversation is at its end. */
 static int hear(struct slot *s, const struct errand *e, const struct frame *f,
 		const void *body, struct talk *t, bool *ret_over,
@@ -184,17 +196,15 @@ static int hear(struct slot *s, const struct errand *e, const struct frame *f,
 {
 	const struct limits *l = &seal_plan(e->sealed)->limits;
 	struct redoma_result *res = t->result;
-	struct buf *b;
 
 	switch (f->kind) {
 	case FRAME_OUT:
 	case FRAME_ERR:
 	case FRAME_VALUE:
-		b = f->kind == FRAME_OUT   ? &res->out
-		    : f->kind == FRAME_ERR ? &res->err
-					   : &res->value;
 		if (within_output(res, f->len, l))
-			return keep(b, body, f->len, err);
+			return f->kind == FRAME_VALUE
+				       ? keep(&res->value, body, f->len, err)
+				       : take_output(e, f, body, res, err);
 		t->verdict = VERDICT_OUTPUT;
 		*ret_over = true;
 		return 0;

@@ -21,6 +21,8 @@ struct errand {
 	const void *source, *input;
 	size_t source_len, input_len;
 	uint64_t data_bytes, file_bytes; /* what the worker bounds itself to */
+	void (*on_output)(void *data, int stream, const void *p, uint64_t len);
+	void *on_output_data;
 };
 
 enum verdict {

@@ -41,7 +41,8 @@ enum frame_kind {
 	FRAME_FAILED,  /* body: struct redoma_error; set-up failed */
 	FRAME_NAME,    /* body: the name of the source, for errors */
 	FRAME_INVOKE,  /* body: the export to call */
-	FRAME_BOUND,   /* body: two u64, see jail_bound */
+	FRAME_BOUND,   /* body: three u64: two of jail_bound, and whether output
+			  leaves at once */
 	FRAME_MODULE,  /* no body, one descriptor: the artefact to load */
 	FRAME_KIND_MAX
 };

@@ -92,7 +92,7 @@ static int prepare(struct kit *k, int sock, int cpu, struct redoma_error *err)
 static int bound(const struct request *q, uint64_t at_least,
 		 struct redoma_error *err)
 {
-	uint64_t n[2];
+	uint64_t n[3];
 
 	if (q->bounds.len != sizeof n)
 		return err_set(err, REDOMA_E_WORKER, WHERE,

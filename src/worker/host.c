@@ -85,7 +85,7 @@ static int do_write(struct host *h, int stream, const char *p, size_t n)
 		p += part;
 		n -= part;
 	}
-	if (h->over && send_all(h))
+	if ((h->over || h->eager) && send_all(h))
 		return EPIPE;
 	return h->over ? EFBIG : 0;
 }
@@ -366,6 +366,7 @@ void host_begin(struct host *h, struct channel *c, const struct limits *l,
 	h->channel = c;
 	h->stop = stop;
 	h->left = l->output_bytes;
+	h->eager = false;
 	h->over = false;
 	h->broke = false;
 	h->busy = 0;

@@ -22,6 +22,7 @@ struct host { /* all private */
 	struct channel *channel;
 	const volatile sig_atomic_t *stop;
 	uint64_t left; /* bytes of output that may still come */
+	bool eager;    /* somebody watches: output leaves at once */
 	bool over;     /* the guest wrote more */
 	bool broke;    /* the channel cannot be used any more */
 	volatile sig_atomic_t busy; /* the fields below are being changed */
@@ -30,7 +31,8 @@ struct host { /* all private */
 	char text[HOST_TEXT];
 };
 
-/* All borrowed for the run; no clean-up is needed. */
+/* All borrowed for the run; no clean-up is needed.  `eager` may be set
+ * afterwards. */
 void host_begin(struct host *h, struct channel *c, const struct limits *l,
 		const volatile sig_atomic_t *stop);
 const struct wasi_host *host_ops(struct host *h); /* borrowed from h */

@@ -12,7 +12,7 @@ void request_init(struct request *q)
 	q->module_fd = -1;
 	q->plan_bytes.cap = PLAN_WIRE_MAX;
 	q->source.cap = q->input.cap = REQUEST_TEXT_MAX;
-	q->bounds.cap = 16;
+	q->bounds.cap = REQUEST_BOUNDS;
 	q->name.cap = q->invoke.cap = REQUEST_NAME_MAX;
 }
 
@@ -29,6 +29,15 @@ void request_clear(struct request *q)
 	if (q->module_fd >= 0)
 		close(q->module_fd);
 	q->module_fd = -1;
+}
+
+bool request_eager(const struct request *q)
+{
+	uint64_t n[3] = {0};
+
+	if (q->bounds.len == sizeof n)
+		memcpy(n, q->bounds.data, sizeof n);
+	return n[2];
 }
 
 static int take_plan(struct channel *c, struct request *q,

@@ -3,11 +3,14 @@
 #ifndef WORKER_REQUEST_H
 #define WORKER_REQUEST_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include "base/buf.h"
 #include "policy/plan.h"
 #include "wire/frame.h"
 
 #define REQUEST_TEXT_MAX ((size_t)64 << 20) /* source, input */
+#define REQUEST_BOUNDS (3 * sizeof(uint64_t))
 #define REQUEST_NAME_MAX ((size_t)4096)
 
 /* Buffers are kept from run to run. */
@@ -17,7 +20,7 @@ struct request {
 	struct buf source, input; /* NUL-terminated by struct buf */
 	struct buf name;	  /* of the source, shown in errors */
 	struct buf invoke;	  /* export to call; empty: the command entry */
-	struct buf bounds;	  /* two u64, see jail_bound */
+	struct buf bounds;	  /* body of FRAME_BOUND */
 	int module_fd;		  /* artefact to load; -1: none came */
 };
 
@@ -25,6 +28,8 @@ void request_init(struct request *q);
 /* Waits for the core's next run.  REDOMA_E_WORKER: the core is gone. */
 MUST_CHECK int request_read(struct channel *c, struct request *q,
 			    struct redoma_error *err);
+/* Somebody watches the output. */
+bool request_eager(const struct request *q);
 /* Ready for the next; plan and descriptors are released. */
 void request_clear(struct request *q);
 

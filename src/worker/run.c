@@ -134,6 +134,7 @@ int run_once(struct kit *k, struct channel *c, struct request *q,
 	if (entry_is_wrong(k, q, ret))
 		return 0;
 	host_begin(&host, c, &q->plan.limits, deadline_stop());
+	host.eager = request_eager(q);
 	deadline_host(&host);
 	r = wasi_begin(k->wasi, &q->plan, host_ops(&host),
 		       image ? NULL : q->input.data, image ? 0 : q->input.len,
