@@ -317,6 +317,8 @@ static int execute(struct job *j, struct redoma_error *err)
 		.input_len = j->q->input_len,
 		.data_bytes = j->slot->data_bytes,
 		.file_bytes = j->slot->file_bytes,
+		.on_output = j->q->on_output,
+		.on_output_data = j->q->on_output_data,
 	};
 	int r = converse(j->h, j->slot, &e, &t, &why);
 
