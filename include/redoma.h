@@ -5,7 +5,9 @@
  * one handle is used by one thread at a time; different handles are
  * independent.  The library never prints, never exits, installs no signal
  * handler, reads no environment variable, and leaves no child that the host
- * program's wait() or SIGCHLD handler could see.
+ * program's wait() or SIGCHLD handler could see.  After a fork a handle is its
+ * opener's: in the child redoma_run refuses it, redoma_cancel does nothing and
+ * redoma_close frees the copy; neither touches the opener's workers.
  *
  * Errors: 0 or a negative REDOMA_E_* code.  The last argument, if not NULL, is
  * filled on failure and untouched on success; outputs are untouched on
@@ -86,7 +88,9 @@ struct redoma_options { /* borrowed for redoma_open; all zero is fine */
 				    the first run on; 0: two */
 	uint64_t runs_per_worker; /* reuse: tenant retires after so many runs */
 	uint64_t single; /* not 0: no pool, each run makes its own worker; for
-			    a process that runs once */
+			    a process that runs once.  The one exception: its
+			    processes hang on an ordinary child, which wait()
+			    and SIGCHLD do see */
 	uint64_t verify; /* not 0: compare all memory with the image after each
 			    reset; slow, for tests */
 };

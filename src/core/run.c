@@ -62,14 +62,37 @@ static int choose_policy(struct job *j, struct redoma_error *err)
 		       j->policy->later[0].key);
 }
 
-static int choose_language(struct job *j, struct redoma_error *err)
+/* What a worker would not take is refused before there is one. */
+static int check_request(const struct redoma_request *q,
+			 struct redoma_error *err)
 {
-	const struct redoma_request *q = j->q;
-	int r = 0;
-
 	if (!q->source && q->source_len)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the request has a length but no source");
+	if (!q->input && q->input_len)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the request has a length but no input");
+	if (q->input_len > FRAME_TEXT_MAX)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the input has more than %zu MiB: grant it as a "
+			       "file",
+			       FRAME_TEXT_MAX >> 20);
+	if ((q->name && strlen(q->name) > FRAME_NAME_MAX) ||
+	    (q->invoke && strlen(q->invoke) > FRAME_NAME_MAX))
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the name of the source or of the export is "
+			       "longer than %zu bytes",
+			       FRAME_NAME_MAX);
+	return 0;
+}
+
+static int choose_language(struct job *j, struct redoma_error *err)
+{
+	const struct redoma_request *q = j->q;
+	int r = check_request(q, err);
+
+	if (r)
+		return r;
 	if (q->language) {
 		j->lang = lang_find(q->language);
 		if (!j->lang)

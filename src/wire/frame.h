@@ -20,6 +20,9 @@
 #define FRAME_BODY_MAX 65536u
 #define FRAME_FDS_MAX 253 /* SCM_MAX_FD, unix(7) */
 #define FRAME_LAST 1u
+/* What a run's texts may have, as several frames of one kind. */
+#define FRAME_TEXT_MAX ((size_t)64 << 20) /* source, input */
+#define FRAME_NAME_MAX ((size_t)4096)	  /* name, export to invoke */
 
 /* core -> worker: BOUND MODULE PLAN NAME INVOKE SOURCE INPUT, in this order,
  * the last one starts the run; ANSWER.  worker -> core: the rest.

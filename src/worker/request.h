@@ -9,9 +9,9 @@
 #include "policy/plan.h"
 #include "wire/frame.h"
 
-#define REQUEST_TEXT_MAX ((size_t)64 << 20) /* source, input */
+#define REQUEST_TEXT_MAX FRAME_TEXT_MAX /* source, input */
 #define REQUEST_BOUNDS (3 * sizeof(uint64_t))
-#define REQUEST_NAME_MAX ((size_t)4096)
+#define REQUEST_NAME_MAX FRAME_NAME_MAX
 
 /* Buffers are kept from run to run. */
 struct request {
