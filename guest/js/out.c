@@ -1,8 +1,8 @@
 /* Standard output and standard error of a run.
  *
- * Lines are gathered in a small buffer: one host call for many lines.  What
- * is in it goes out before a wait, when the other stream is written and at
- * the end of the run, however it ends. */
+ * The pieces of a line are gathered in a small buffer: one host call a line
+ * (the host gathers lines).  What is in it goes out at the end of a line,
+ * before a wait, when the other stream is written and at the end of the run. */
 #include <math.h>
 #include <string.h>
 #include <wasi/api.h>
@@ -48,6 +48,8 @@ void out_write(int stream, const char *p, size_t n)
 	}
 	memcpy(out.bytes + out.len, p, n);
 	out.len += (uint32_t)n;
+	if (n && p[n - 1] == '\n')
+		out_flush();
 }
 
 /* write(stream, text or bytes) */
