@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""test-seconds: 200
+C119 C131: every key of a policy changes what happens, from a file and from the
+command line alike; what cannot be applied is refused, never ignored."""
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from lib_redoma import *
+
+READ = "require('node:fs').readFileSync('/r/f', 'utf8')"
+WRITE = "require('node:fs').writeFileSync('/o/f', 'x'.repeat(%d)); 'done'"
+
+
+def under(text, code, *options):
+    """A script under a policy file."""
+    p = write("p.yaml", f"redoma: 1\n{text}\n")
+    return js(code, "--policy", p, *options)
+
+
+def plain_file(text="0123456789"):
+    return write("plain.txt", text)
+
+
+# key: (policy without, policy with, options with, code, check of both)
+LIMITS = {
+    "wall": ("wall: 150ms", "for (;;);", "wall_limit"),
+    "cpu": ("cpu: 100ms", "for (;;);", "cpu_limit"),
+    "fuel": ("fuel: 1_000_000", "for (;;);", "fuel_limit"),
+    "memory": ("memory: 8MiB", "new Uint8Array(12 << 20).fill(1).length",
+               "memory_limit"),
+    "output": ("output: 2KiB", "console.log('x'.repeat(3000)); 1",
+               "output_limit"),
+}
+for _key, (_line, _code, _status) in LIMITS.items():
+    @case(f"limits.{_key}: by file and by command line")
+    def _(key=_key, line=_line, code=_code, status=_status):
+        r = under(f"limits: {{{line}}}", code)
+        expect(r, status, within=3)
+        need(r.json["limit"]["name"] == key, r.about())
+        need(r.json["limit"]["hint"], r.about())
+        value = line.split(": ")[1]
+        r = js(code, "--limit", f"{key}={value}")
+        expect(r, status, within=3)
+        if code != "for (;;);":
+            expect(js(code), "ok")
+
+
+@case("limits.files: by file and by command line")
+def _():
+    code = ("const fs = require('node:fs'); let n = 0; try { for (;;) {"
+            "fs.openSync('/r/f'); n++ } } catch (e) { [n, e.code] }")
+    grant = ("--read", f"{plain_file()}=/r/f")
+    rule = f"read: [{{host: {plain_file()}, as: /r/f}}]"
+    seen = []
+    for n in (1, 3, 9):
+        a = js(code, *grant, "--limit", f"files={n}")
+        b = under(f"{rule}\nlimits: {{files: {n}}}", code)
+        expect(a, "ok")
+        expect(b, "ok", value=a.json["value"])
+        need(a.json["value"][1] == "EMFILE", a.about())
+        seen.append(a.json["value"][0])
+    need(seen[0] < seen[1] < seen[2] <= 9, f"{seen}")
+
+
+@case("read: host, as, short form, paths beside the policy")
+def _():
+    plain = plain_file()
+    for text, name in ((f"read: [{plain}]", str(plain)),
+                       (f"read: [{{host: {plain}, as: /r/f}}]", "/r/f"),
+                       ("read: [{host: plain.txt, as: /r/f}]", "/r/f")):
+        code = f"require('node:fs').readFileSync('{name}', 'utf8')"
+        expect(under(text, code), "ok", value="0123456789")
+        expect(under("", code), "error", says="not granted")
+
+
+@case("read.max_bytes: the rest is refused, noted, and on_denied ends it")
+def _():
+    plain = plain_file()
+    rule = f"read: [{{host: {plain}, as: /r/f, max_bytes: %s}}]"
+    expect(under(rule % "10B", READ), "ok", value="0123456789")
+    r = under(rule % "9B", READ)
+    expect(r, "error", says="EACCES")
+    need(r.json["denials"][0]["path"] == "/r/f"
+         and r.json["denials"][0]["op"] == "read", r.about())
+    need(r.json["usage"]["read_bytes"] <= 9, r.about())
+    r = under(rule % "9B" + "\non_denied: end", "try { " + READ + "} catch {}")
+    expect(r, "denied")
+    d = scratch() / "dir"
+    d.mkdir(exist_ok=True)
+    (d / "f").write_text("0123456789")
+    (d / "g").write_text("0123456789")
+    both = ("const fs = require('node:fs'); let n = 0;"
+            "try { for (const f of ['f', 'g'])"
+            "n += fs.readFileSync('/d/' + f).length } catch (e) { n + e.code }")
+    rule = f"read: [{{host: {d}/, as: /d/, max_bytes: %s}}]"
+    expect(under(rule % "20B", both), "ok", value=20)
+    expect(under(rule % "15B", both), "ok", value="10EACCES")
+
+
+@case("read.bytes, opens, sha256, follow")
+def _():
+    plain = plain_file()
+    link = scratch() / "link.txt"
+    if not link.is_symlink():
+        link.symlink_to("plain.txt")
+    digest = hashlib.sha256(b"0123456789").hexdigest()
+
+    def rule(extra, host=plain):
+        return f"read: [{{host: {host}, as: /r/f, {extra}}}]"
+
+    expect(under(rule("bytes: 2-4"), READ), "ok", value="234")
+    expect(under(rule("bytes: 8-99"), READ), "ok", value="89")
+    expect(under(rule("opens: 1"), READ), "ok", value="0123456789")
+    expect(under(rule("opens: 1"), f"{READ}; {READ}"), "error", says="EACCES")
+    expect(under(rule(f"sha256: {digest}"), READ), "ok")
+    r = under(rule(f"sha256: {digest[::-1]}"), READ)
+    need(r.code == 2 and "sha256" in r.text, r.about())
+    expect(under(rule("follow: true", link), READ), "ok", value="0123456789")
+    r = under(rule("follow: false", link), READ)
+    need(r.code == 2 and "link" in r.text, r.about())
+
+
+@case("write: max_bytes, max_files, mode")
+def _():
+    out = scratch() / "o"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    rule = f"write: [{{host: {out}/f, as: /o/f, max_bytes: %s}}]"
+    expect(under(rule % "10B", WRITE % 10), "ok", value="done")
+    need((out / "f").read_text() == "x" * 10, "not published")
+    r = under(rule % "9B", WRITE % 10)
+    expect(r, "error", says="ENOSPC")
+    need(r.json["denials"][0]["path"] == "/o/f", r.about())
+    many = ("const fs = require('node:fs'); let n = 0; try { for (; n < 9; n++)"
+            "fs.writeFileSync('/o/' + n, 'x') } catch (e) { [n, e.code] }")
+    rule = (f"write: [{{host: {out}/, as: /o/, max_bytes: 1KiB, "
+            "max_files: %d}]")
+    expect(under(rule % 4, many), "ok", value=[4, "ENOSPC"])
+    r = js(WRITE % 10, "--write", f"{out}/f=/o/f:9B")
+    expect(r, "error", says="ENOSPC")
+    (out / "f").write_text("before")
+    rule = f"write: [{{host: {out}/f, as: /o/f, max_bytes: 1KiB, mode: %s}}]"
+    for mode, want in (("create", "before"), ("append", "beforexx"),
+                       ("replace", "xx")):
+        r = under(rule % mode, WRITE % 2)
+        need((r.code == 0) == (mode != "create"), f"{mode}: {r.about()}")
+        need((out / "f").read_text() == want, f"{mode}: {r.about()}")
+
+
+@case("env: only what is named, by file and by command line")
+def _():
+    code = "process.env"
+    expect(under("env: {A: b c, TZ: UTC}", code), "ok",
+           value={"A": "b c", "TZ": "UTC"})
+    expect(js(code, "--env", "A=b c", "--env", "TZ=UTC"), "ok",
+           value={"A": "b c", "TZ": "UTC"})
+    expect(under("", code, ), "ok", value={})
+
+
+@case("clock: real, fixed, none")
+def _():
+    r = js("Date.now()")
+    expect(r, "ok")
+    need(abs(r.json["value"] / 1000 - time.time()) < 30, r.about())
+    fixed = "fixed:2026-01-01T00:00:00Z"
+    for r in (under(f"clock: {fixed}", "Date.now()"),
+              js("Date.now()", "--clock", fixed)):
+        expect(r, "ok", value=1767225600000)
+    for r in (under("clock: none", "Date.now()"),
+              js("Date.now()", "--clock", "none")):
+        need(r.json["denials"] and "clock" in r.text, r.about())
+
+
+@case("random: real, seed, none")
+def _():
+    code = "[Math.random(), Math.random()]"
+    a, b = js(code).json["value"], js(code).json["value"]
+    need(a != b, "the same bytes without a seed")
+    a = under("random: seed:42", code).json["value"]
+    need(a == js(code, "--random", "seed:42").json["value"], "seeds differ")
+    need(a != js(code, "--random", "seed:43").json["value"], "seed ignored")
+    for r in (under("random: none", code), js(code, "--random", "none")):
+        need(r.json["denials"] and "random" in r.text, r.about())
+
+
+@case("on_denied: error, end")
+def _():
+    code = "try { " + READ + " } catch { 'went on' }"
+    expect(under("on_denied: error", code), "ok", value="went on")
+    expect(under("on_denied: end", code), "denied")
+    expect(js(code, "--on-denied", "end"), "denied")
+
+
+@case("walls: what is given up is shown as such")
+def _():
+    r = js("1")
+    kernel = r.json["walls"]["kernel"]
+    need(kernel["seccomp"] == "enforced" and kernel["landlock"].startswith(
+        "enforced") and kernel["namespaces"] == "enforced", r.about())
+    r = js("1", "--walls", "landlock")
+    expect(r, "ok", value=1)
+
+
+@case("later keys refuse the run by name: net, tools, native, secrets")
+def _():
+    for text, word in (
+            ("net: [{allow: GET https://example.com/}]", "net"),
+            ("tools: [search]", "tool"),
+            ("native: {pids: 4}", "native")):
+        r = under(text, "1")
+        need(r.code == 6 and word in r.text, r.about())
+        p = write("p.yaml", f"redoma: 1\n{text}\n")
+        need(command("policy", "check", p).code in (0, 6), text)
+
+
+@case("unknown keys are an error at every level")
+def _():
+    plain = plain_file()
+    for text in ("lmits: {wall: 1s}", "limits: {walls: 1s}",
+                 f"read: [{{host: {plain}, az: /r/f}}]",
+                 f"write: [{{host: {plain}, max_bytes: 1KiB, mod: append}}]",
+                 "clck: none", "reuse_: never"):
+        r = under(text, "1")
+        need(r.code == 2, r.about())
+        need("line" in r.text or ":" in r.text, r.about())
+
+
+@case("policy show prints every limit, and check repeats the refusal of run")
+def _():
+    shown = command("policy", "show", write("p.yaml", "redoma: 1\n")).out
+    for key in (*LIMITS, "calls", "files"):
+        need(f"{key}:".encode() in shown or key == "fuel", shown.decode())
+    for key in ("clock", "random", "on_denied", "walls", "reuse"):
+        need(f"\n{key}:".encode() in shown, shown.decode())
+
+
+@case("policy as JSON says the same as YAML")
+def _():
+    plain = plain_file()
+    p = write("p.json", json.dumps({
+        "redoma": 1, "limits": {"wall": "150ms"},
+        "read": [{"host": str(plain), "as": "/r/f"}]}))
+    expect(js(READ, "--policy", p), "ok", value="0123456789")
+    expect(js("for (;;);", "--policy", p), "wall_limit")
+
+
+if __name__ == "__main__":
+    main()
