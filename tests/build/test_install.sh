@@ -36,7 +36,8 @@ compiles() {
 }
 for f in bin/redoma lib/libredoma.a include/redoma.h lib/redoma/redoma-worker \
 	lib/redoma/redoma-compile lib/redoma/images/js.cwasm \
-	lib/redoma/images/js.fuel.cwasm; do
+	lib/redoma/images/js.fuel.cwasm share/man/man1/redoma.1 \
+	share/bash-completion/completions/redoma; do
 	check "$f is there" [ -f "$top/$f" ]
 done
 check "the installed redoma finds its worker" runs
