@@ -89,13 +89,15 @@ static void child(const struct jail *j, enum profile profile,
 	_exit(send_report(&report, &err));
 }
 
-/* Waits for the child, at most COMPILE_SECONDS; true: it was killed. */
+/* Waits for the child, at most COMPILE_SECONDS, and not when nobody waits for
+ * the report any more; true: it was killed. */
 static bool wait_child(int pidfd, siginfo_t *si, struct rusage *used)
 {
-	struct pollfd p = {.fd = pidfd, .events = POLLIN};
-	int n = poll(&p, 1, COMPILE_SECONDS * 1000);
+	struct pollfd p[2] = {{.fd = pidfd, .events = POLLIN},
+			      {.fd = COMPILE_REPORT}};
+	int n = poll(p, 2, COMPILE_SECONDS * 1000);
 
-	if (n <= 0)
+	if (n <= 0 || p[1].revents)
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 	while (syscall(SYS_waitid, P_PIDFD, pidfd, si, WEXITED, used) < 0 &&
 	       errno == EINTR)
@@ -120,6 +122,12 @@ static void explain(const siginfo_t *si, const struct rusage *used, bool late,
 		err_set(err, REDOMA_E_WORKER, WHERE,
 			"the compiler made a system call that its jail forbids "
 			"and was killed");
+	else if (si->si_code == CLD_KILLED && si->si_status == SIGKILL)
+		err_set(err, REDOMA_E_WORKER, WHERE,
+			"the compiler was killed from outside, by a person or "
+			"for want of memory on this machine (peak %llu MiB); "
+			"run again",
+			(unsigned long long)peak >> 20);
 	else
 		err_set(err, REDOMA_E_INVALID, WHERE,
 			"the compiler ran out of memory (%llu MiB) or stack on "

@@ -7,7 +7,8 @@ int module_artefact(struct redoma *h, struct module *m, int *ret_fd,
 {
 	struct cache_options co = {.dir = h->cache_dir,
 				   .key_file = h->cache_key};
-	struct compile_options o = {.program = h->compiler,
+	struct compile_options o = {.cancelled = &h->cancelled,
+				    .program = h->compiler,
 				    .profile = m->profile,
 				    .may_lack = m->may_lack};
 	struct cache_module cm = {.p = m->bytes.p,

@@ -367,6 +367,11 @@ static int run_job(struct job *j, struct redoma_error *err)
 	if (r)
 		return r;
 	r = find_code(j, &why);
+	if (r && atomic_load(&j->h->cancelled)) {
+		j->result->status = REDOMA_STATUS_CANCELLED;
+		j->result->exit_code = 1;
+		return 0;
+	}
 	if (r == REDOMA_E_INVALID && !j->lang->image)
 		return invalid(j, &why, err);
 	if (r) {

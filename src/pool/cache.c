@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/hash.h"
 #include "pool/entry.h"
@@ -18,6 +20,7 @@
 #define KEPT 8 /* artefacts held in memory */
 #define KEPT_BYTES ((off_t)32 << 20)
 #define CPUINFO_BYTES 8192
+#define LOCK_LOOK_US 2000
 #define LOCK_WAIT_US ((uint64_t)(COMPILE_SECONDS + 5) * 1000000)
 
 _Static_assert(CACHE_DIGEST == HASH_BYTES, "SHA-256");
@@ -206,12 +209,28 @@ struct job {
 	bool compiled;
 };
 
+/* Waits while another process makes the entry. */
+static int lock_entry(const struct cache *c, const struct job *j)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_LOOK_US * 1000};
+	uint64_t end = clock_monotonic_us() + LOCK_WAIT_US;
+
+	for (;;) {
+		int fd = entry_lock(&c->dir, j->name);
+
+		if (fd >= 0 || errno != EWOULDBLOCK ||
+		    clock_monotonic_us() >= end || compile_cancelled(j->o))
+			return fd;
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* Once, even if several processes want it now.  Without a lock it is compiled
  * and not kept: whoever holds the lock keeps it. */
 static int make_entry(struct cache *c, struct job *j, int *ret_fd,
 		      struct redoma_error *err)
 {
-	int lock = entry_lock(&c->dir, j->name, LOCK_WAIT_US);
+	int lock = lock_entry(c, j);
 	int fd = lock < 0 ? -1 : entry_read(&c->dir, j->name);
 	int rc = 0;
 

@@ -45,8 +45,8 @@ static int check_report(struct compile_report *r, struct redoma_error *err)
 }
 
 /* One whole report, or why not. */
-static int read_report(int fd, struct compile_report *r,
-		       struct redoma_error *err)
+static int read_report(const struct compile_options *o, int fd,
+		       struct compile_report *r, struct redoma_error *err)
 {
 	uint64_t end = clock_monotonic_us() +
 		       (uint64_t)COMPILE_SECONDS * 1000000 + GRACE_US;
@@ -63,7 +63,10 @@ static int read_report(int fd, struct compile_report *r,
 				       "%d seconds; build it smaller, or split "
 				       "its largest functions",
 				       COMPILE_SECONDS);
-		if (poll(&p, 1, (int)((end - now) / 1000 + 1)) <= 0)
+		if (compile_cancelled(o))
+			return err_set(err, REDOMA_E_BUSY, WHERE,
+				       "cancelled while it compiled");
+		if (poll(&p, 1, COMPILE_LOOK_MS) <= 0)
 			continue;
 		n = read(fd, (char *)r + have, sizeof(*r) - have);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -126,7 +129,7 @@ int compile_module(const struct compile_options *o, int module_fd, int *ret_fd,
 	if (rc)
 		return rc;
 	close(TAKE_FD(out));
-	rc = read_report(in, &report, err);
+	rc = read_report(o, in, &report, err);
 	spawn_end(pidfd, 0);
 	if (rc != REDOMA_E_WORKER && ret_report)
 		*ret_report = report;

@@ -8,18 +8,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/hash.h"
 #include "wire/compile.h"
 
 #define MAGIC 0x434d4452u /* "RDMC" */
 #define VERSION 1u
-#define POLL_US 2000
 #define NAME_ROOM 80 /* 64 digits and ".lock" */
 
 struct head {
@@ -154,16 +151,8 @@ void entry_write(const struct entry_dir *d, const uint8_t name[ENTRY_NAME],
 		unlinkat(d->fd, temp, 0);
 }
 
-static bool try_lock(int fd)
+int entry_lock(const struct entry_dir *d, const uint8_t name[ENTRY_NAME])
 {
-	return !flock(fd, LOCK_EX | LOCK_NB);
-}
-
-int entry_lock(const struct entry_dir *d, const uint8_t name[ENTRY_NAME],
-	       uint64_t wait_us)
-{
-	uint64_t end = clock_monotonic_us() + wait_us;
-	const struct timespec pause = {.tv_nsec = POLL_US * 1000};
 	char path[NAME_ROOM];
 	struct stat st;
 
@@ -173,13 +162,8 @@ int entry_lock(const struct entry_dir *d, const uint8_t name[ENTRY_NAME],
 			d->fd, path,
 			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
 
-		if (fd < 0)
+		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
 			return -1;
-		while (!try_lock(fd)) {
-			if (clock_monotonic_us() >= end)
-				return -1;
-			nanosleep(&pause, NULL);
-		}
 		/* Its last holder removed it: the next one is another file. */
 		if (!fstat(fd, &st) && st.st_nlink)
 			return TAKE_FD(fd);

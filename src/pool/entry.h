@@ -22,10 +22,9 @@ int entry_read(const struct entry_dir *d, const uint8_t name[ENTRY_NAME]);
 /* Best effort: without room nothing is kept and nothing is left behind. */
 void entry_write(const struct entry_dir *d, const uint8_t name[ENTRY_NAME],
 		 int artefact_fd);
-/* Waits until no other process makes this entry, at most wait_us; the lock is
- * released by entry_unlock.  -1: no lock could be had. */
-int entry_lock(const struct entry_dir *d, const uint8_t name[ENTRY_NAME],
-	       uint64_t wait_us);
+/* Takes the lock of who makes this entry; released by entry_unlock.  -1: no
+ * lock could be had, with EWOULDBLOCK: another process has it. */
+int entry_lock(const struct entry_dir *d, const uint8_t name[ENTRY_NAME]);
 void entry_unlock(const struct entry_dir *d, const uint8_t name[ENTRY_NAME],
 		  int lock_fd);
 /* Removes what was not used for longest until max_bytes are left, and leavings
