@@ -71,9 +71,11 @@ static void fill_report(const struct jail *j, uint32_t done,
 static int enter_user(struct jail *j, struct redoma_error *err)
 {
 	const char *what = idmap_drop(j->may_lack & BIT(JAIL_USER));
-	int rc = judge(j, ALWAYS, what, err);
 
-	return rc ? rc : judge(j, JAIL_USER, idmap_enter(), err);
+	/* Root that cannot become somebody else: whatever may lack. */
+	if (what)
+		return jail_refuse(JAIL_USER, what, err);
+	return judge(j, JAIL_USER, idmap_enter(), err);
 }
 
 /* All at once, or one by one to learn which of them is lacking. */

@@ -90,7 +90,7 @@ static void *kill_some(void *arg)
 	size_t n;
 
 	while (!atomic_load(&k->stop)) {
-		if (!atomic_exchange(&k->go, 0)) {
+		if (!atomic_load(&k->go)) {
 			sleep_us(50);
 			continue;
 		}
@@ -98,6 +98,7 @@ static void *kill_some(void *arg)
 		n = all(pids);
 		if (n && !kill(pids[(size_t)rand_r(&k->seed) % n], SIGKILL))
 			atomic_fetch_add(&k->killed, 1);
+		atomic_store(&k->go, 0);
 	}
 	return NULL;
 }
