@@ -244,16 +244,19 @@ def worker_peak(ours):
         try:
             s = dict(line.split(":\t", 1) for line in
                      status.read_text().splitlines() if ":\t" in line)
-            if s["Name"] == "redoma-worker" and parent(s["PPid"]) == ours:
+            if s["Name"] == "redoma-worker" and descends(s["PPid"], ours):
                 peak = max(peak, int(s["VmHWM"].split()[0]))
         except (OSError, KeyError, ValueError):
             continue
     return peak
 
 
-def parent(pid):
-    text = pathlib.Path(f"/proc/{pid.strip()}/stat").read_text()
-    return int(text.rsplit(")", 1)[1].split()[1])
+def descends(pid, ancestor):
+    pid = int(pid)
+    while pid > 1 and pid != ancestor:
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+        pid = int(text.rsplit(")", 1)[1].split()[1])
+    return pid == ancestor
 
 
 def watched(b, script, csv):
@@ -269,7 +272,10 @@ def watched(b, script, csv):
         from_ = time.monotonic()
         res = b.run("run", script, "--read", csv, "--limit", "wall=300s",
                     "--limit", "cpu=300s", "--limit", "memory=256MiB")
-        return time.monotonic() - from_, res, peak[0]
+        took = time.monotonic() - from_
+        if not peak[0]:
+            raise Unmeasured("no worker was seen while it ran")
+        return took, res, peak[0]
     finally:
         done.set()
         t.join()
