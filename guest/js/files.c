@@ -107,6 +107,7 @@ static __wasi_errno_t find_place(JSContext *ctx, JSValueConst v,
 
 	if (!s)
 		return __WASI_ERRNO_NOMEM;
+	text_mend((char *)s, n);
 	len = absolute(ret->path, sizeof(ret->path), s, n);
 	JS_FreeCString(ctx, s);
 	if (!n)
@@ -256,6 +257,7 @@ static __wasi_errno_t write_some(__wasi_fd_t fd, const uint8_t *p, size_t n,
 
 	if (fd == 1 || fd == 2) {
 		out_write((int)fd, (const char *)p, n);
+		out_flush();
 		*ret = n;
 		return 0;
 	}
@@ -296,6 +298,7 @@ static JSValue js_write_text(ARGS)
 	s = JS_ToCStringLen(ctx, &n, argv[1]);
 	if (!s)
 		return JS_EXCEPTION;
+	text_mend((char *)s, n);
 	while (e == 0 && k < n) {
 		size_t done = 0;
 

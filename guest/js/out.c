@@ -1,13 +1,14 @@
 /* Standard output and standard error of a run.
  *
- * The pieces of a line are gathered in a small buffer: one host call a line
- * (the host gathers lines).  What is in it goes out at the end of a line,
- * before a wait, when the other stream is written and at the end of the run. */
+ * The pieces of one call are gathered in a small buffer: one host call for a
+ * line of console.log (the host gathers lines).  Nothing stays in it when the
+ * call returns, so a run that is killed loses nothing. */
 #include <math.h>
 #include <string.h>
 #include <wasi/api.h>
 #include "guest.h"
 #include "quick.h"
+#include "text.h"
 
 static struct {
 	int stream;
@@ -48,8 +49,17 @@ void out_write(int stream, const char *p, size_t n)
 	}
 	memcpy(out.bytes + out.len, p, n);
 	out.len += (uint32_t)n;
-	if (n && p[n - 1] == '\n')
-		out_flush();
+}
+
+/* The text of v, NULL with an exception pending; free with JS_FreeCString. */
+static const char *out_text(JSContext *ctx, JSValueConst v, size_t *ret_n)
+{
+	const char *s = JS_ToCStringLen(ctx, ret_n, v);
+
+	/* What has halves of pairs in it is a copy of its own. */
+	if (s)
+		text_mend((char *)s, *ret_n);
+	return s;
 }
 
 /* write(stream, text or bytes) */
@@ -68,13 +78,14 @@ static JSValue js_write(JSContext *ctx, JSValueConst this_val, int argc,
 	if (b) {
 		out_write(stream, (const char *)b, n);
 	} else {
-		const char *s = JS_ToCStringLen(ctx, &n, argv[1]);
+		const char *s = out_text(ctx, argv[1], &n);
 
 		if (!s)
 			return JS_EXCEPTION;
 		out_write(stream, s, n);
 		JS_FreeCString(ctx, s);
 	}
+	out_flush();
 	return JS_UNDEFINED;
 }
 
@@ -84,7 +95,7 @@ static int put_plain(JSContext *ctx, int stream, JSValueConst v)
 	const char *s;
 	size_t n;
 
-	s = JS_ToCStringLen(ctx, &n, v);
+	s = out_text(ctx, v, &n);
 	if (!s)
 		return -1;
 	out_write(stream, s, n);
@@ -152,11 +163,14 @@ static JSValue js_plain_line(JSContext *ctx, JSValueConst this_val, int argc,
 			out_write(stream, " ", 1);
 		r = put_plain(ctx, stream, v);
 		JS_FreeValue(ctx, v);
-		if (r < 0)
+		if (r < 0) {
+			out_flush();
 			return JS_EXCEPTION;
+		}
 	}
 	if (plain)
 		out_write(stream, "\n", 1);
+	out_flush();
 	return JS_NewBool(ctx, plain);
 }
 

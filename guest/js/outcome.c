@@ -2,9 +2,11 @@
 #include <string.h>
 #include "guest.h"
 #include "quick.h"
+#include "text.h"
 
 static void set_text(uint32_t *ret, uint32_t *ret_len, const char *p, size_t n)
 {
+	text_mend((char *)p, n);
 	*ret = (uint32_t)(uintptr_t)p;
 	*ret_len = (uint32_t)n;
 }

@@ -111,6 +111,13 @@ void text_date(char *b, double ms)
 		memmove(b, b + 1, strlen(b));
 }
 
+void text_mend(char *p, size_t n)
+{
+	for (char *e = p + n; (p = memchr(p, 0xed, (size_t)(e - p))); p++)
+		if (e - p > 2 && (p[1] & 0xe0) == 0xa0)
+			memcpy(p, "\xef\xbf\xbd", 3);
+}
+
 int text_is_utf8(const uint8_t *p, size_t n)
 {
 	size_t i = 0;

@@ -14,6 +14,9 @@ size_t text_base64(char *b, const uint8_t *p, size_t n);
 size_t text_unbase64(uint8_t *b, const char *p, size_t n);
 /* ISO 8601 in UTC with milliseconds; b holds 40 bytes. */
 void text_date(char *b, double ms);
+/* Halves of surrogate pairs, which the engine writes as three bytes each,
+ * become U+FFFD, as long. */
+void text_mend(char *p, size_t n);
 /* True if n bytes are UTF-8 without overlong forms and surrogates. */
 int text_is_utf8(const uint8_t *p, size_t n);
 

@@ -52,14 +52,13 @@ static void from_wasi(const struct said *s, struct outcome *o)
 static uint32_t image_status(const struct said *s)
 {
 	switch (s->image.kind) {
-	case IMAGE_OK:
-		return REDOMA_STATUS_OK;
 	case IMAGE_INTERRUPTED:
 		return deadline_status(s->deadline);
 	case IMAGE_NO_MEMORY:
 		return REDOMA_STATUS_MEMORY_LIMIT;
 	case IMAGE_STACK:
 		return REDOMA_STATUS_STACK_LIMIT;
+	case IMAGE_OK: /* a program may set its exit code and go on */
 	case IMAGE_EXIT:
 		return s->image.exit_code ? REDOMA_STATUS_ERROR
 					  : REDOMA_STATUS_OK;
