@@ -54,30 +54,56 @@ int32_t path_reader(const struct wasi *w, uint32_t node, const char *rest,
 	return grant;
 }
 
-/* The absolute name that the guest meant, unresolved, cut to fit. */
+/* One part more of an absolute name without "." and ".."; its new length. */
+static size_t add_part(char *out, size_t cap, size_t at, struct str part)
+{
+	if (!part.len || str_equal(part, STR(".")))
+		return at;
+	if (str_equal(part, STR(".."))) {
+		while (at && out[--at] != '/')
+			;
+		return at;
+	}
+	if (part.len + 1 > cap - at)
+		part.len = cap - at ? cap - at - 1 : 0;
+	if (!part.len)
+		return at;
+	out[at++] = '/';
+	memcpy(out + at, part.p, part.len);
+	return at + part.len;
+}
+
+static size_t add_parts(char *out, size_t cap, size_t at, struct str name)
+{
+	while (name.len) {
+		struct str part = name, after = {0};
+
+		str_split(name, '/', &part, &after);
+		at = add_part(out, cap, at, part);
+		name = after;
+	}
+	return at;
+}
+
+/* The absolute name that the guest meant, cut to fit.  ".." is taken by its
+ * word: this is the name that a policy would have to grant. */
 static struct str full_name(const struct wasi *w, const struct spot *s,
 			    char out[2 * WASI_PATH_MAX])
 {
 	const char *rest = s->dir->rest ? s->dir->rest : "";
-	size_t at = 0, part = strlen(rest);
+	size_t at = 0, cap = 2 * WASI_PATH_MAX;
 
-	if (s->asked.p[0] == '/')
-		return s->asked;
-	if (tree_path(&w->tree, s->dir->node, TREE_NONE, out, WASI_PATH_MAX))
-		at = strlen(out);
-	if (part && at + part + 1 < 2 * WASI_PATH_MAX) {
-		if (!at || out[at - 1] != '/')
-			out[at++] = '/';
-		memcpy(out + at, rest, part);
-		at += part;
+	if (s->asked.p[0] != '/') {
+		if (tree_path(&w->tree, s->dir->node, TREE_NONE, out,
+			      WASI_PATH_MAX))
+			at = strlen(out);
+		at -= at == 1;
+		at = add_parts(out, cap, at, str_of(rest));
 	}
-	if (!at || out[at - 1] != '/')
+	at = add_parts(out, cap, at, s->asked);
+	if (!at)
 		out[at++] = '/';
-	part = s->asked.len;
-	if (part > 2 * WASI_PATH_MAX - at)
-		part = 2 * WASI_PATH_MAX - at;
-	memcpy(out + at, s->asked.p, part);
-	return (struct str){out, at + part};
+	return (struct str){out, at};
 }
 
 uint32_t path_denied(struct wasi *w, const struct spot *s, bool write)
@@ -137,6 +163,15 @@ static uint32_t go_down(const struct wasi *w, struct spot *s, struct str name)
 	return W_SUCCESS;
 }
 
+/* Where nothing is granted there is nothing, so no link either. */
+static bool is_granted(const struct wasi *w, const struct spot *s)
+{
+	char path[WASI_PATH_MAX];
+
+	return path_reader(w, s->node, s->rest, path) >= 0 ||
+	       tree_writer(&w->tree, s->node) >= 0;
+}
+
 static uint32_t go_up(struct wasi *w, struct spot *s)
 {
 	const char *slash = strrchr(s->rest, '/');
@@ -152,13 +187,15 @@ static uint32_t go_up(struct wasi *w, struct spot *s)
 	}
 	if (!strcmp(slash ? slash + 1 : s->rest, ".."))
 		return go_down(w, s, STR(".."));
-	e = path_stat(w, s, false, &st);
-	if (e)
-		return e;
-	if (st.type == FILETYPE_SYMLINK)
-		return go_down(w, s, STR(".."));
-	if (st.type != FILETYPE_DIRECTORY)
-		return W_NOTDIR;
+	if (is_granted(w, s)) {
+		e = path_stat(w, s, false, &st);
+		if (e)
+			return e;
+		if (st.type == FILETYPE_SYMLINK)
+			return go_down(w, s, STR(".."));
+		if (st.type != FILETYPE_DIRECTORY)
+			return W_NOTDIR;
+	}
 	s->rest_len = slash ? (size_t)(slash - s->rest) : 0;
 	s->rest[s->rest_len] = '\0';
 	return W_SUCCESS;

@@ -41,6 +41,17 @@ def _():
     expect(js(read_of(plain), "--policy", policy), "ok", value="plain text")
 
 
+@case("a name with dots is denied, and allowed, as the name that it means")
+def _():
+    plain = write("plain.txt", "plain text")
+    for name in ("/a/../r/f", "r/./f", "../r//f", "/r/../a/b/../../r/f"):
+        r = js(read_of(name))
+        expect(r, "error", says="EACCES")
+        need([d["path"] for d in r.json["denials"]] == ["/r/f"], r.about())
+        expect(js(read_of(name), "--read", f"{plain}=/r/f"), "ok",
+               value="plain text")
+
+
 WANTED = ["/etc/passwd", "/etc/shadow", "/proc/self/environ",
           "/proc/self/maps", "/proc/1/cmdline", "/proc/self/root/etc/passwd",
           "/proc/self/fd/0", "/proc/self/fd/3", "/dev/mem", "/dev/zero",

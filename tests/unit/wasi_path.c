@@ -128,7 +128,7 @@ static void names_that_lead_out(void **state)
 				     0);
 	}
 	assert_true(was_denied(t, "open", "/d/leak"));
-	assert_true(was_denied(t, "open", "/../outside.txt"));
+	assert_true(was_denied(t, "open", "/outside.txt"));
 	/* A link is not followed if that is not asked for. */
 	put_name(t, AT_PATH, "d/link");
 	assert_int_equal(call(t, "path_open", 3, 0, AT_PATH, 6, 0, RD, 0, 0,

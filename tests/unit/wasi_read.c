@@ -332,7 +332,7 @@ static void directory_in_the_core(void **state)
 		assert_int_equal(open_at(t, fd, "../a", 0, RD), 0);
 		assert_int_equal(open_at(t, fd, "../../docs/a", 0, RD), 0);
 		assert_int_equal(open_at(t, fd, "../../x", 0, RD), W_ACCES);
-		assert_true(was_denied(t, "open", "/docs/sub/../../x"));
+		assert_true(was_denied(t, "open", "/x"));
 		world_end(t);
 		assert_int_equal(t->n_opened, t->n_closed);
 	}
