@@ -66,6 +66,30 @@ static void remove_zygote(struct pool *p, struct zygote *z)
 	zygote_end(z);
 }
 
+/* Ends those that were not used for longest until one more has room. */
+static void make_room(struct pool *p)
+{
+	struct zygote *z = p->zygotes;
+	size_t n;
+
+	for (n = 1; z && n < POOL_ZYGOTES - 1; n++)
+		z = z->next;
+	while (z && z->next)
+		remove_zygote(p, z->next);
+}
+
+/* To the front: the list is in the order of use. */
+static void use(struct pool *p, struct zygote *z)
+{
+	struct zygote **at = &p->zygotes;
+
+	while (*at != z)
+		at = &(*at)->next;
+	*at = z->next;
+	z->next = p->zygotes;
+	p->zygotes = z;
+}
+
 static int find_zygote(struct pool *p, const struct pool_want *w,
 		       struct zygote **ret, struct redoma_error *err)
 {
@@ -74,7 +98,10 @@ static int find_zygote(struct pool *p, const struct pool_want *w,
 
 	while (z && !zygote_matches(z, w))
 		z = z->next;
-	if (!z) {
+	if (z) {
+		use(p, z);
+	} else {
+		make_room(p);
 		r = zygote_start(&p->o, w, &z, err);
 		if (r)
 			return r;

@@ -6,6 +6,9 @@
  * and run.  A zygote whose child crashed or breached a wall is ended with all
  * its children.
  *
+ * At most POOL_ZYGOTES are kept; then the one that was not used for longest
+ * makes room, so that many tenants do not fill the host.
+ *
  * Not thread-safe: one pool belongs to one handle. */
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
@@ -16,6 +19,8 @@
 #include "policy/profile.h"
 #include "wire/frame.h"
 #include "wire/spawn.h"
+
+#define POOL_ZYGOTES 16u
 
 struct pool;
 

@@ -37,10 +37,10 @@ def nothing_left(seconds=2.0):
 
 
 def slow_module():
-    """Seconds of compiling, in a module that is small."""
-    one = W.const(1) + W.DROP
-    return write("slow.wasm", W.module(codes=(
-        W.body(one * (7_000_000 // len(one))),)))
+    """Some seconds of compiling, more than a check waits for."""
+    one, n = W.const(1) + W.DROP, 12
+    code = W.body(one * (5_000_000 // len(one)))
+    return write("slow.wasm", W.module(functions=(0,) * n, codes=(code,) * n))
 
 
 @case(f"killed {ROUNDS} times at random moments of a script")
