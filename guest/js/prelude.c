@@ -9,16 +9,32 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static char safe_js[] = {
+#embed "prelude/safe.js"
+	, 0
+};
+static char inspect_text_js[] = {
+#embed "prelude/inspect_text.js"
+	, 0
+};
+static char inspect_layout_js[] = {
+#embed "prelude/inspect_layout.js"
+	, 0
+};
+static char inspect_kinds_js[] = {
+#embed "prelude/inspect_kinds.js"
+	, 0
+};
+static char inspect_error_js[] = {
+#embed "prelude/inspect_error.js"
+	, 0
+};
 static char inspect_js[] = {
 #embed "prelude/inspect.js"
-	,
-#embed "prelude/inspect_value.js"
-	,
-#embed "prelude/inspect_print.js"
-	,
-#embed "prelude/inspect_list.js"
-	,
-#embed "prelude/inspect_format.js"
+	, 0
+};
+static char format_js[] = {
+#embed "prelude/format.js"
 	, 0
 };
 static char console_js[] = {
@@ -85,7 +101,13 @@ static const struct {
 	size_t size;
 } files[] = {
 	{ "node:base", base_js, sizeof(base_js) },
+	{ "node:safe", safe_js, sizeof(safe_js) },
+	{ "node:util/inspect_text", inspect_text_js, sizeof(inspect_text_js) },
+	{ "node:util/inspect_layout", inspect_layout_js, sizeof(inspect_layout_js) },
+	{ "node:util/inspect_kinds", inspect_kinds_js, sizeof(inspect_kinds_js) },
+	{ "node:util/inspect_error", inspect_error_js, sizeof(inspect_error_js) },
 	{ "node:util/inspect", inspect_js, sizeof(inspect_js) },
+	{ "node:util/format", format_js, sizeof(format_js) },
 	{ "node:console", console_js, sizeof(console_js) },
 	{ "node:events", events_js, sizeof(events_js) },
 	{ "node:timers", timers_js, sizeof(timers_js) },

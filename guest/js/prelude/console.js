@@ -119,7 +119,7 @@ function indices(n) {
 function tableOfCollection(data) {
 	const iterator = kind(data) === K.mapIterator ||
 		kind(data) === K.setIterator;
-	const [list, pairs] = iterator ? share.previewEntries(data, true) :
+	const [list, pairs] = iterator ? native.preview(data, true) :
 		[native.entries(data), kind(data) === K.map];
 
 	if (!pairs)

@@ -1,405 +1,453 @@
-// Adapted from Node.js v20, lib/internal/util/inspect.js.  Copyright Node.js
-// contributors, MIT licence: see LICENSE.node in this directory.  inspect.js,
-// inspect_value.js, inspect_print.js, inspect_list.js and inspect_format.js
-// are one function.
+// util.inspect: what a value is and what is in it.  The result is laid out
+// by inspect_layout.js.
 (function(native, hooks, share) {
-const kind = native.kind;
-const { Error, Function, Map, Object, RegExp, Set, Symbol } = globalThis;
-const hasOwn = Object.hasOwn;
-const isEnumerable = (o, k) => propertyIsEnumerable.call(o, k);
-const propertyIsEnumerable = Object.prototype.propertyIsEnumerable;
-const errorToString = (e) => Error.prototype.toString.call(e);
-const padStart = (s, n, c) => s.padStart(n, c);
-const padEnd = (s, n, c) => s.padEnd(n, c);
-const join = (a, s) => a.join(s);
-const dateToISO = Date.prototype.toISOString;
-const dateISO = (d) => dateToISO.call(d);
-const typedProto = Object.getPrototypeOf(Uint8Array.prototype);
-const typedTag = Object.getOwnPropertyDescriptor(
-	typedProto, Symbol.toStringTag).get;
-const typedName = (v) => typedTag.call(v);
-const typedSize = Object.getOwnPropertyDescriptor(typedProto, 'length').get;
-const typedLength = (v) => typedSize.call(v);
+const { K } = share;
+const { apply, descriptor, hasOwn, isBuiltin, isEnumerable, keys: names,
+	mapGet, mapSet, ownKeys, parent, slice, symbols } = share.safe;
+const { keyText } = share.words;
+const { Group, lines, Pair, Property, render } = share.layout;
+const { classOf, primitive, shapes, shownKind, title } = share.kinds;
+const kindOf = native.kind;
+const custom = Symbol.for('nodejs.util.inspect.custom');
+const toStringTag = Symbol.toStringTag;
+const RangeErrorClass = RangeError, ReferenceErrorClass = ReferenceError;
+const MapClass = Map;
 
-// Numbers of enum quick_kind.
-const K = {
-	array: 1, error: 2, number: 3, string: 4, boolean: 5, symbol: 6,
-	bigint: 7, arguments: 8, date: 9, module: 10, function: 11, regexp: 12,
-	buffer: 13, sharedBuffer: 14, typed: 15, dataview: 16, map: 17,
-	set: 18, weakmap: 19, weakset: 20, mapIterator: 21, setIterator: 22,
-	generator: 23, proxy: 24, promise: 25, weakref: 26,
-};
-share.K = K;
-const isSet = (v) => kind(v) === K.set;
-const isMap = (v) => kind(v) === K.map;
-const isTypedArray = (v) => kind(v) === K.typed;
-const isMapIterator = (v) => kind(v) === K.mapIterator;
-const isSetIterator = (v) => kind(v) === K.setIterator;
-const isArgumentsObject = (v) => kind(v) === K.arguments;
-const isRegExp = (v) => kind(v) === K.regexp;
-const isDate = (v) => kind(v) === K.date;
-const isError = (v) => kind(v) === K.error || v instanceof Error;
-const isArrayBuffer = (v) => kind(v) === K.buffer;
-const isAnyArrayBuffer = (v) => isArrayBuffer(v) ||
-	kind(v) === K.sharedBuffer;
-const isDataView = (v) => kind(v) === K.dataview;
-const isPromise = (v) => kind(v) === K.promise;
-const isWeakSet = (v) => kind(v) === K.weakset;
-const isWeakMap = (v) => kind(v) === K.weakmap;
-const isModuleNamespaceObject = (v) => kind(v) === K.module;
-const isNumberObject = (v) => kind(v) === K.number;
-const isStringObject = (v) => kind(v) === K.string;
-const isBooleanObject = (v) => kind(v) === K.boolean;
-const isBigIntObject = (v) => kind(v) === K.bigint;
-const isBoxedPrimitive = (v) => {
-	const k = kind(v);
-	return k >= K.number && k <= K.bigint;
-};
-const isGeneratorFunction = (v) => (native.functionKind(v) & 1) !== 0;
-const isAsyncFunction = (v) => (native.functionKind(v) & 2) !== 0;
-const isStackOverflowError = (e) => e instanceof RangeError &&
-	e.message === 'Maximum call stack size exceeded';
-const getProxyDetails = native.proxy;
-const getPromiseDetails = native.promise;
-const previewEntries = native.preview;
-const getOwnNonIndexProperties = native.namedKeys;
-const ALL_PROPERTIES = 0;
-const ONLY_ENUMERABLE = 1;
-const kPending = 0;
-const kRejected = 2;
-const kObjectType = 0;
-const kArrayType = 1;
-const kArrayExtrasType = 2;
-const kWeak = 0;
-const kIterator = 1;
-const kMapEntries = 2;
-const kMinLineLength = 16;
-const customInspectSymbol = Symbol.for('nodejs.util.inspect.custom');
-const builtInObjects = new Set(Object.getOwnPropertyNames(globalThis)
-	.filter((e) => /^[A-Z][a-zA-Z0-9]+$/.test(e)));
+// ---- options ----
 
-// What V8 calls an object whose constructors are gone.
-function internalGetConstructorName(v) {
-	switch (kind(v)) {
-	case K.array: return 'Array';
-	case K.error: return 'Error';
-	case K.function: return 'Function';
-	case K.map: return 'Map';
-	case K.set: return 'Set';
-	case K.date: return 'Date';
-	case K.regexp: return 'RegExp';
-	case K.promise: return 'Promise';
-	case K.weakmap: return 'WeakMap';
-	case K.weakset: return 'WeakSet';
-	case K.buffer: return 'ArrayBuffer';
-	case K.dataview: return 'DataView';
-	case K.typed: return typedName(v);
-	case K.number: return 'Number';
-	case K.string: return 'String';
-	case K.boolean: return 'Boolean';
-	case K.symbol: return 'Symbol';
-	case K.bigint: return 'BigInt';
-	default: return 'Object';
-	}
-}
-
-function hexText(bytes, n) {
-	let s = '';
-	for (let i = 0; i < n; i++)
-		s += (i ? ' ' : '') + bytes[i].toString(16).padStart(2, '0');
-	return s;
-}
-
-const inspectDefaultOptions = Object.seal({
-	showHidden: false,
-	depth: 2,
-	colors: false,
-	customInspect: true,
-	showProxy: false,
-	maxArrayLength: 100,
-	maxStringLength: 10000,
-	breakLength: 80,
-	compact: 3,
-	sorted: false,
-	getters: false,
+const defaults = Object.seal({
+	showHidden: false, depth: 2, colors: false, customInspect: true,
+	showProxy: false, maxArrayLength: 100, maxStringLength: 10000,
+	breakLength: 80, compact: 3, sorted: false, getters: false,
 	numericSeparator: false,
 });
+const optionNames = names(defaults);
+const most = 1 << 20; // objects shown at most; then depth counts as used up
+const deepest = 1000; // levels shown at most
 
-const strEscapeSequencesRegExp = /[\x00-\x1f\x27\x5c\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
-const strEscapeSequencesReplacer = /[\x00-\x1f\x27\x5c\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-const strEscapeSequencesRegExpSingle = /[\x00-\x1f\x5c\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
-const strEscapeSequencesReplacerSingle = /[\x00-\x1f\x5c\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const unstyled = (text) => text;
+const unlimited = (n) => n === null ? Infinity : n < 0 ? 0 : n;
 
-const keyStrRegExp = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
-const numberRegExp = /^(0|[1-9][0-9]*)$/;
+// Options as given by a program; what is missing is as usual.
+function readOptions(given) {
+	const o = { __proto__: null, stylize: unstyled };
+	for (let i = 0; i < optionNames.length; i++)
+		o[optionNames[i]] = defaults[optionNames[i]];
+	if (given === undefined)
+		return o;
+	const own = names(given);
+	for (let i = 0; i < own.length; i++)
+		o[own[i]] = given[own[i]];
+	return o;
+}
 
-
-const meta = [
-	'\\x00', '\\x01', '\\x02', '\\x03', '\\x04', '\\x05', '\\x06', '\\x07', // x07
-	'\\b', '\\t', '\\n', '\\x0B', '\\f', '\\r', '\\x0E', '\\x0F',           // x0F
-	'\\x10', '\\x11', '\\x12', '\\x13', '\\x14', '\\x15', '\\x16', '\\x17', // x17
-	'\\x18', '\\x19', '\\x1A', '\\x1B', '\\x1C', '\\x1D', '\\x1E', '\\x1F', // x1F
-	'', '', '', '', '', '', '', "\\'", '', '', '', '', '', '', '', '',      // x2F
-	'', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '',         // x3F
-	'', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '',         // x4F
-	'', '', '', '', '', '', '', '', '', '', '', '', '\\\\', '', '', '',     // x5F
-	'', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '',         // x6F
-	'', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '\\x7F',    // x7F
-	'\\x80', '\\x81', '\\x82', '\\x83', '\\x84', '\\x85', '\\x86', '\\x87', // x87
-	'\\x88', '\\x89', '\\x8A', '\\x8B', '\\x8C', '\\x8D', '\\x8E', '\\x8F', // x8F
-	'\\x90', '\\x91', '\\x92', '\\x93', '\\x94', '\\x95', '\\x96', '\\x97', // x97
-	'\\x98', '\\x99', '\\x9A', '\\x9B', '\\x9C', '\\x9D', '\\x9E', '\\x9F', // x9F
-];
-
-function inspect(value, opts) {
-	// Default options
-	const ctx = {
-		budget: {},
-		indentationLvl: 0,
-		seen: [],
-		currentDepth: 0,
-		stylize: stylizeNoColor,
-		...inspectDefaultOptions,
+function stateOf(options) {
+	return {
+		__proto__: null, options,
+		stylize: options.colors && options.stylize === unstyled ?
+			styled : options.stylize,
+		showHidden: options.showHidden,
+		limit: options.depth === null ? Infinity : options.depth,
+		colors: options.colors,
+		customInspect: options.customInspect,
+		showProxy: options.showProxy,
+		maxArrayLength: unlimited(options.maxArrayLength),
+		maxStringLength: unlimited(options.maxStringLength),
+		breakLength: options.breakLength,
+		compact: options.compact,
+		sorted: options.sorted,
+		getters: options.getters,
+		numericSeparator: options.numericSeparator,
+		plainBuffers: false, // contents of buffers are not shown
+		within: [], // the objects around this one
+		refs: undefined, // Map of objects that contain themselves
+		refCount: 0,
+		entered: 0, // level of the object entered last
+		left: most,
 	};
-	if (arguments.length > 1) {
-		// Legacy...
-		if (arguments.length > 2) {
-			if (arguments[2] !== undefined) {
-				ctx.depth = arguments[2];
-			}
-			if (arguments.length > 3 && arguments[3] !== undefined) {
-				ctx.colors = arguments[3];
-			}
-		}
-		// Set user-specified options
-		if (typeof opts === 'boolean') {
-			ctx.showHidden = opts;
-		} else if (opts) {
-			const optKeys = Object.keys(opts);
-			for (let i = 0; i < optKeys.length; ++i) {
-				const key = optKeys[i];
-				if (
-					hasOwn(inspectDefaultOptions, key) ||
-					key === 'stylize') {
-					ctx[key] = opts[key];
-				} else if (ctx.userOptions === undefined) {
-					// This is required to pass through the actual user input.
-					ctx.userOptions = opts;
-				}
-			}
-		}
-	}
-	if (ctx.colors) ctx.stylize = stylizeWithColor;
-	if (ctx.maxArrayLength === null) ctx.maxArrayLength = Infinity;
-	if (ctx.maxStringLength === null) ctx.maxStringLength = Infinity;
-	return formatValue(ctx, value, 0);
-}
-inspect.custom = customInspectSymbol;
-Object.defineProperty(inspect, 'defaultOptions', {
-	get() {
-		return inspectDefaultOptions;
-	},
-	set(options) {
-		Object.assign(inspectDefaultOptions, options);
-	},
-});
-
-const defaultFG = 39;
-const defaultBG = 49;
-inspect.colors = {
-	__proto__: null,
-	reset: [0, 0],
-	bold: [1, 22],
-	dim: [2, 22], // Alias: faint
-	italic: [3, 23],
-	underline: [4, 24],
-	blink: [5, 25],
-	// Swap foreground and background colors
-	inverse: [7, 27], // Alias: swapcolors, swapColors
-	hidden: [8, 28], // Alias: conceal
-	strikethrough: [9, 29], // Alias: strikeThrough, crossedout, crossedOut
-	doubleunderline: [21, 24], // Alias: doubleUnderline
-	black: [30, defaultFG],
-	red: [31, defaultFG],
-	green: [32, defaultFG],
-	yellow: [33, defaultFG],
-	blue: [34, defaultFG],
-	magenta: [35, defaultFG],
-	cyan: [36, defaultFG],
-	white: [37, defaultFG],
-	bgBlack: [40, defaultBG],
-	bgRed: [41, defaultBG],
-	bgGreen: [42, defaultBG],
-	bgYellow: [43, defaultBG],
-	bgBlue: [44, defaultBG],
-	bgMagenta: [45, defaultBG],
-	bgCyan: [46, defaultBG],
-	bgWhite: [47, defaultBG],
-	framed: [51, 54],
-	overlined: [53, 55],
-	gray: [90, defaultFG], // Alias: grey, blackBright
-	redBright: [91, defaultFG],
-	greenBright: [92, defaultFG],
-	yellowBright: [93, defaultFG],
-	blueBright: [94, defaultFG],
-	magentaBright: [95, defaultFG],
-	cyanBright: [96, defaultFG],
-	whiteBright: [97, defaultFG],
-	bgGray: [100, defaultBG], // Alias: bgGrey, bgBlackBright
-	bgRedBright: [101, defaultBG],
-	bgGreenBright: [102, defaultBG],
-	bgYellowBright: [103, defaultBG],
-	bgBlueBright: [104, defaultBG],
-	bgMagentaBright: [105, defaultBG],
-	bgCyanBright: [106, defaultBG],
-	bgWhiteBright: [107, defaultBG],
-};
-
-function defineColorAlias(target, alias) {
-	Object.defineProperty(inspect.colors, alias, {
-		__proto__: null,
-		get() {
-			return this[target];
-		},
-		set(value) {
-			this[target] = value;
-		},
-		configurable: true,
-		enumerable: false,
-	});
 }
 
-defineColorAlias('gray', 'grey');
-defineColorAlias('gray', 'blackBright');
-defineColorAlias('bgGray', 'bgGrey');
-defineColorAlias('bgGray', 'bgBlackBright');
-defineColorAlias('dim', 'faint');
-defineColorAlias('strikethrough', 'crossedout');
-defineColorAlias('strikethrough', 'strikeThrough');
-defineColorAlias('strikethrough', 'crossedOut');
-defineColorAlias('hidden', 'conceal');
-defineColorAlias('inverse', 'swapColors');
-defineColorAlias('inverse', 'swapcolors');
-defineColorAlias('doubleunderline', 'doubleUnderline');
+// ---- what an object is ----
 
-inspect.styles = Object.assign({ __proto__: null }, {
-	special: 'cyan',
-	number: 'yellow',
-	bigint: 'yellow',
-	boolean: 'yellow',
-	undefined: 'grey',
-	null: 'bold',
-	string: 'green',
-	symbol: 'green',
-	date: 'magenta',
-	// "name": intentionally not styling
-	regexp: 'red',
-	module: 'underline',
-});
-
-function addQuotes(str, quotes) {
-	if (quotes === -1) {
-		return `"${str}"`;
-	}
-	if (quotes === -2) {
-		return `\`${str}\``;
-	}
-	return `'${str}'`;
-}
-
-function escapeFn(str) {
-	const charCode = str.charCodeAt();
-	return meta.length > charCode ? meta[charCode] : `\\u${charCode.toString(16)}`;
-}
-
-function strEscape(str) {
-	let escapeTest = strEscapeSequencesRegExp;
-	let escapeReplace = strEscapeSequencesReplacer;
-	let singleQuote = 39;
-
-	// Check for double quotes. If not present, do not escape single quotes and
-	// instead wrap the text in double quotes. If double quotes exist, check for
-	// backticks. If they do not exist, use those as fallback instead of the
-	// double quotes.
-	if (str.includes("'")) {
-		// This invalidates the charCode and therefore can not be matched for
-		// anymore.
-		if (!str.includes('"')) {
-			singleQuote = -1;
-		} else if (!str.includes('`') &&
-							 !str.includes('${')) {
-			singleQuote = -2;
-		}
-		if (singleQuote !== 39) {
-			escapeTest = strEscapeSequencesRegExpSingle;
-			escapeReplace = strEscapeSequencesReplacerSingle;
-		}
-	}
-
-	// Some magic numbers that worked out fine while benchmarking with v8 6.0
-	if (str.length < 5000 && escapeTest.exec(str) === null)
-		return addQuotes(str, singleQuote);
-	if (str.length > 100) {
-		str = str.replace(escapeReplace, escapeFn);
-		return addQuotes(str, singleQuote);
-	}
-
-	let result = '';
-	let last = 0;
-	for (let i = 0; i < str.length; i++) {
-		const point = str.charCodeAt(i);
-		if (point === singleQuote ||
-				point === 92 ||
-				point < 32 ||
-				(point > 126 && point < 160)) {
-			if (last === i) {
-				result += meta[point];
-			} else {
-				result += `${str.slice(last, i)}${meta[point]}`;
-			}
-			last = i + 1;
-		} else if (point >= 0xd800 && point <= 0xdfff) {
-			if (point <= 0xdbff && i + 1 < str.length) {
-				const point = str.charCodeAt(i + 1);
-				if (point >= 0xdc00 && point <= 0xdfff) {
-					i++;
-					continue;
-				}
-			}
-			result += `${str.slice(last, i)}\\u${point.toString(16)}`;
-			last = i + 1;
-		}
-	}
-
-	if (last !== str.length) {
-		result += str.slice(last);
-	}
-	return addQuotes(result, singleQuote);
-}
-
-function stylizeNoColor(str) {
-	return str;
-}
-
-function stylizeWithColor(str, styleType) {
-	const style = inspect.styles[styleType];
-	if (style !== undefined) {
-		const color = inspect.colors[style];
-		if (color !== undefined)
-			return `\u001b[${color[0]}m${str}\u001b[${color[1]}m`;
-	}
-	return str;
-}
-
-function getEmptyFormatArray() {
-	return [];
-}
-
-function isInstanceof(object, proto) {
+function isInstance(v, fn) {
 	try {
-		return object instanceof proto;
+		return v instanceof fn;
 	} catch {
 		return false;
 	}
 }
 
+// The first constructor along the prototypes that v is an instance of.
+function constructorName(v) {
+	for (let o = v; o !== null; o = parent(o)) {
+		const d = descriptor(o, 'constructor');
+		if (d === undefined || !hasOwn(d, 'value') ||
+		    typeof d.value !== 'function')
+			continue;
+		const { name } = d.value;
+		if (name !== '' && isInstance(v, d.value))
+			return `${name}`;
+	}
+	return undefined;
+}
+
+function nameOf(st, v, kind, level) {
+	const name = constructorName(v);
+	if (name !== undefined)
+		return name;
+	const proto = parent(v);
+	if (proto === null)
+		return null;
+	const own = classOf(v, kind);
+	if (level > st.limit)
+		return `${own} <Complex prototype>`;
+	const inner = nameOf(st, proto, kindOf(proto), level + 1);
+	return `${own} <${inner ?? render(show(stateOf({ ...st.options,
+		depth: -1, customInspect: false }), proto, 0), st, 0)}>`;
+}
+
+function tagOf(st, v) {
+	const tag = v[toStringTag];
+	if (typeof tag !== 'string' || tag === '')
+		return '';
+	return (st.showHidden ? hasOwn : isEnumerable)(v, toStringTag) ? '' : tag;
+}
+
+// What classes of the program keep in prototypes, except methods.
+function addInherited(v, out) {
+	const seen = { __proto__: null };
+	let o = parent(v);
+	for (let steps = 0; o !== null && steps < 3; steps++, o = parent(o)) {
+		const maker = descriptor(o, 'constructor')?.value;
+		if (typeof maker === 'function' && isBuiltin(maker.name))
+			break;
+		const keys = ownKeys(o);
+		for (let i = 0; i < keys.length; i++) {
+			const key = keys[i], d = descriptor(o, key);
+			if (key !== 'constructor' && !hasOwn(v, key) &&
+			    !seen[key] && typeof d?.value !== 'function')
+				out[out.length] = { holder: o, key };
+			seen[key] = true;
+		}
+	}
+	return out;
+}
+
+// Names and symbols to show, or { holder, key } for what is inherited.
+function keysOf(st, v, kind, name) {
+	const list = kind === K.array || kind === K.typed || kind === K.string;
+	if (st.showHidden) {
+		const all = list ? native.namedKeys(v, false) : ownKeys(v);
+		return name === null ? all : addInherited(v, all);
+	}
+	if (list)
+		return native.namedKeys(v, true);
+	const out = names(v), more = symbols(v);
+	for (let i = 0; i < more.length; i++)
+		if (isEnumerable(v, more[i]))
+			out[out.length] = more[i];
+	return out;
+}
+
+// ---- properties ----
+
+function wantsGetter(st, d) {
+	const { getters } = st, settable = d.set !== undefined;
+	return getters === true || (getters === 'get' && !settable) ||
+		(getters === 'set' && settable);
+}
+
+function accessor(st, d, self, level) {
+	const special = (text) => st.stylize(text, 'special');
+	if (d.get === undefined)
+		return d.set === undefined ? st.stylize('undefined', 'undefined') :
+			special('[Setter]');
+	const label = d.set === undefined ? 'Getter' : 'Getter/Setter';
+	if (!wantsGetter(st, d))
+		return special(`[${label}]`);
+	let shown;
+	try {
+		const v = apply(d.get, self, []);
+		if (typeof v === 'object' && v !== null)
+			return new Pair(special(`[${label}]`), ' ',
+				show(st, v, level));
+		shown = primitive(st, v);
+	} catch (err) {
+		shown = `<Inspection threw (${err?.message})>`;
+	}
+	return new Pair(special(`[${label}:`), ' ',
+		new Pair(shown, '', special(']')));
+}
+
+function valueOf(st, v, d, self, level) {
+	return d === undefined || hasOwn(d, 'value') ?
+		show(st, d === undefined ? undefined : d.value, level) :
+		accessor(st, d, self, level);
+}
+
+function element(st, v, key, level) {
+	return valueOf(st, v, descriptor(v, key), v, level);
+}
+
+function property(st, v, key, level, list = false, self = v) {
+	const d = descriptor(v, key) ??
+		{ value: v[key], enumerable: true };
+	const name = keyText(key, !d.enumerable, st.stylize);
+	const value = valueOf(st, v, d, self, level);
+	return list ? new Pair(name, ': ', value) : new Property(name, value);
+}
+
+// A binding of a module may not have its value yet.
+function binding(st, v, key, level) {
+	try {
+		return property(st, v, key, level);
+	} catch (err) {
+		if (!isInstance(err, ReferenceErrorClass))
+			throw err;
+		return new Property(keyText(key, false, st.stylize),
+			st.stylize('<uninitialized>', 'special'));
+	}
+}
+
+// ---- objects ----
+
+function fill(st, v, group, shape, level) {
+	const { keys, list } = shape, { items } = group;
+	const one = kindOf(v) === K.module ? binding : property;
+
+	shape.fill?.(st, v, group, level);
+	for (let i = 0; i < keys.length; i++) {
+		const key = keys[i];
+		items[items.length] = typeof key === 'object' ?
+			property(st, key.holder, key.key, level, list, v) :
+			one(st, v, key, level, list);
+	}
+	group.named = keys.length;
+}
+
+// Arrays of numbers alone are aligned to the right.
+function isNumeric(v, count) {
+	for (let i = 0; i < count; i++)
+		if (typeof v[i] !== 'number' && typeof v[i] !== 'bigint')
+			return false;
+	return true;
+}
+
+function reference(st, v) {
+	const n = st.refs === undefined ? undefined : mapGet(st.refs, v);
+	return n === undefined ? '' : st.stylize(`<ref *${n}>`, 'special');
+}
+
+function within(st, v) {
+	let i = st.within.length - 1;
+	while (i >= 0 && st.within[i] !== v)
+		i--;
+	return i >= 0;
+}
+
+function circular(st, v) {
+	st.refs ??= new MapClass();
+	let n = mapGet(st.refs, v);
+	if (n === undefined) {
+		n = ++st.refCount;
+		mapSet(st.refs, v, n);
+	}
+	return st.stylize(`[Circular *${n}]`, 'special');
+}
+
+function briefly(st, who, v, kind) {
+	const text = slice(title(who, classOf(v, kind)), 0, -1);
+	return st.stylize(who.name === null ? text : `[${text}]`, 'special');
+}
+
+function interrupted(st, who) {
+	return st.stylize(`[${who.name ?? 'Object'}: Inspection interrupted ` +
+		'prematurely. Maximum call stack size exceeded.]', 'special');
+}
+
+const isOverflow = (err) => isInstance(err, RangeErrorClass) &&
+	err.message === 'Maximum call stack size exceeded';
+
+function object(st, v, kind, level) {
+	const who = { name: nameOf(st, v, kind, level), tag: tagOf(st, v) };
+	kind = shownKind(v, kind, who.name);
+	const shape = shapes[kind](st, v, who, keysOf(st, v, kind, who.name),
+		level);
+	if (shape.keys === undefined)
+		return shape;
+	if (level > st.limit || --st.left < 0)
+		return briefly(st, who, v, kind);
+	if (level >= deepest)
+		return interrupted(st, who);
+	const group = new Group(shape.open, shape.close);
+	const depth = st.within.length;
+	st.within[depth] = v;
+	st.entered = level + 1;
+	try {
+		fill(st, v, group, shape, level + 1);
+	} catch (err) {
+		if (!isOverflow(err))
+			throw err;
+		return interrupted(st, who);
+	} finally {
+		st.within.length = depth;
+	}
+	group.base = shape.base ?? '';
+	group.depth = st.entered - level - 1;
+	group.ref = reference(st, v);
+	if (shape.list) {
+		group.list = true;
+		group.more = group.items.length > st.maxArrayLength ? 1 : 0;
+		group.numeric = group.items.length > 6 &&
+			isNumeric(v, group.items.length);
+	}
+	return group;
+}
+
+// ---- values ----
+
+function showProxy(st, v, level) {
+	const pair = native.proxy(v, true);
+	if (pair === null)
+		return st.stylize('<Revoked Proxy>', 'special');
+	if (level > st.limit)
+		return st.stylize('Proxy [Array]', 'special');
+	const group = new Group('Proxy [', ']');
+	st.entered = level + 1;
+	group.items = [show(st, pair[0], level + 1),
+		show(st, pair[1], level + 1)];
+	group.depth = st.entered - level - 1;
+	group.list = true;
+	return group;
+}
+
+function optionsFor(st, foreign) {
+	const o = foreign ? { __proto__: null } : {};
+	const own = names(st.options);
+	for (let i = 0; i < own.length; i++)
+		o[own[i]] = st.options[own[i]];
+	o.stylize = st.stylize;
+	return o;
+}
+
+// The finding of an object that says itself how it is shown, or undefined.
+function customized(st, v, self, level) {
+	const method = v[custom];
+	if (typeof method !== 'function' || method === inspect)
+		return undefined;
+	const maker = v.constructor;
+	if (maker && maker.prototype === v)
+		return undefined;
+	const { depth } = st.options;
+	const result = apply(method, self, [
+		depth === null ? null : depth - level,
+		optionsFor(st, self !== v || !isInstance(self, Object)),
+		inspect]);
+	if (result === self)
+		return undefined;
+	return typeof result === 'string' ? lines(result) :
+		show(st, result, level);
+}
+
+function show(st, v, level) {
+	if (v === null || (typeof v !== 'object' && typeof v !== 'function'))
+		return primitive(st, v);
+	const self = v;
+	let kind = kindOf(v);
+	if (kind === K.proxy) {
+		if (st.showProxy)
+			return showProxy(st, v, level);
+		v = native.proxy(v, false);
+		if (v === null)
+			return st.stylize('<Revoked Proxy>', 'special');
+		kind = kindOf(v);
+	}
+	if (st.customInspect) {
+		const finding = customized(st, v, self, level);
+		if (finding !== undefined)
+			return finding;
+	}
+	if (within(st, v))
+		return circular(st, v);
+	return object(st, v, kind, level);
+}
+
+function inspect(value, opts) {
+	let options;
+	if (opts === undefined && arguments.length < 3) {
+		options = readOptions();
+	} else if (typeof opts === 'object' && opts !== null) {
+		options = readOptions(opts);
+	} else {
+		options = readOptions();
+		if (typeof opts === 'boolean')
+			options.showHidden = opts;
+	}
+	if (arguments.length > 2 && arguments[2] !== undefined)
+		options.depth = arguments[2];
+	if (arguments.length > 3 && arguments[3] !== undefined)
+		options.colors = arguments[3];
+	const st = stateOf(options);
+	return render(show(st, value, 0), st, 0);
+}
+
+// ---- colors ----
+
+const styles = { __proto__: null, special: 'cyan', number: 'yellow',
+	bigint: 'yellow', boolean: 'yellow', undefined: 'grey', null: 'bold',
+	string: 'green', symbol: 'green', date: 'magenta', regexp: 'red',
+	module: 'underline' };
+const colors = { __proto__: null, reset: [0, 0], bold: [1, 22], dim: [2, 22],
+	italic: [3, 23], underline: [4, 24], blink: [5, 25], inverse: [7, 27],
+	hidden: [8, 28], strikethrough: [9, 29], doubleunderline: [21, 24] };
+const hues = ['Black', 'Red', 'Green', 'Yellow', 'Blue', 'Magenta', 'Cyan',
+	'White'];
+const small = (name) => name.toLowerCase();
+
+for (let i = 0; i < 8; i++)
+	colors[small(hues[i])] = [30 + i, 39];
+for (let i = 0; i < 8; i++)
+	colors[`bg${hues[i]}`] = [40 + i, 49];
+colors.framed = [51, 54];
+colors.overlined = [53, 55];
+for (let i = 0; i < 8; i++)
+	colors[i ? `${small(hues[i])}Bright` : 'gray'] = [90 + i, 39];
+for (let i = 0; i < 8; i++)
+	colors[i ? `bg${hues[i]}Bright` : 'bgGray'] = [100 + i, 49];
+for (const [other, name] of [['grey', 'gray'], ['blackBright', 'gray'],
+	['bgGrey', 'bgGray'], ['bgBlackBright', 'bgGray'], ['faint', 'dim'],
+	['crossedout', 'strikethrough'], ['strikeThrough', 'strikethrough'],
+	['crossedOut', 'strikethrough'], ['conceal', 'hidden'],
+	['swapColors', 'inverse'], ['swapcolors', 'inverse'],
+	['doubleUnderline', 'doubleunderline']])
+	Object.defineProperty(colors, other, {
+		get() {
+			return this[name];
+		},
+		set(value) {
+			this[name] = value;
+		},
+		configurable: true, enumerable: false,
+	});
+
+function styled(text, style) {
+	const color = colors[styles[style]];
+	return color === undefined ? text :
+		`\x1b[${color[0]}m${text}\x1b[${color[1]}m`;
+}
+
+inspect.custom = custom;
+Object.defineProperty(inspect, 'defaultOptions', {
+	get: () => defaults,
+	set(given) {
+		if (given === null || typeof given !== 'object')
+			throw share.argType('options', 'of type object', given);
+		Object.assign(defaults, given);
+	},
+});
+inspect.colors = colors;
+inspect.styles = styles;
+
+Object.assign(share, { element, inspect, property, show });
+hooks.describe = (v) => inspect(v);
+})

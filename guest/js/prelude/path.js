@@ -1,512 +1,166 @@
-// Adapted from Node.js v20, lib/path.js (the POSIX half).  Copyright Joyent
-// and Node.js contributors, MIT licence: see LICENSE.node in this directory.
+// node:path, as on POSIX systems.
 (function(native, hooks, share) {
-const CHAR_DOT = 46;
-const CHAR_FORWARD_SLASH = 47;
+const { charCodeAt, endsWith, isArray, join: joined, slice, split } = share.safe;
+const { needString } = share;
+const slash = 47, dot = 46;
 
-function validateString(value, name) {
-	if (typeof value !== 'string')
-		throw share.argType(name, 'of type string', value);
-}
-
-function validateObject(value, name) {
-	if (value === null || typeof value !== 'object')
-		throw share.argType(name, 'of type object', value);
-}
-
-function isPosixPathSeparator(code) {
-	return code === CHAR_FORWARD_SLASH;
-}
-
-// Resolves . and .. elements in a path with directory names
-function normalizeString(path, allowAboveRoot, separator, isPathSeparator) {
-	let res = '';
-	let lastSegmentLength = 0;
-	let lastSlash = -1;
-	let dots = 0;
-	let code = 0;
-	for (let i = 0; i <= path.length; ++i) {
-		if (i < path.length)
-			code = path.charCodeAt(i);
-		else if (isPathSeparator(code))
-			break;
-		else
-			code = CHAR_FORWARD_SLASH;
-
-		if (isPathSeparator(code)) {
-			if (lastSlash === i - 1 || dots === 1) {
-				// NOOP
-			} else if (dots === 2) {
-				if (res.length < 2 || lastSegmentLength !== 2 ||
-						res.charCodeAt(res.length - 1) !== CHAR_DOT ||
-						res.charCodeAt(res.length - 2) !== CHAR_DOT) {
-					if (res.length > 2) {
-						const lastSlashIndex = res.lastIndexOf(separator);
-						if (lastSlashIndex === -1) {
-							res = '';
-							lastSegmentLength = 0;
-						} else {
-							res = res.slice(0, lastSlashIndex);
-							lastSegmentLength =
-								res.length - 1 - res.lastIndexOf(separator);
-						}
-						lastSlash = i;
-						dots = 0;
-						continue;
-					} else if (res.length !== 0) {
-						res = '';
-						lastSegmentLength = 0;
-						lastSlash = i;
-						dots = 0;
-						continue;
-					}
-				}
-				if (allowAboveRoot) {
-					res += res.length > 0 ? `${separator}..` : '..';
-					lastSegmentLength = 2;
-				}
-			} else {
-				if (res.length > 0)
-					res += `${separator}${path.slice(lastSlash + 1, i)}`;
-				else
-					res = path.slice(lastSlash + 1, i);
-				lastSegmentLength = i - lastSlash - 1;
-			}
-			lastSlash = i;
-			dots = 0;
-		} else if (code === CHAR_DOT && dots !== -1) {
-			++dots;
-		} else {
-			dots = -1;
-		}
+// The parts of a path with '.', '..' and empty parts resolved.  Above a root
+// is the root; above a relative path are the '..' that are left.
+function resolved(path, rooted) {
+	const parts = split(path, '/'), out = [];
+	let up = 0; // leading '..' in out
+	for (let i = 0; i < parts.length; i++) {
+		const part = parts[i];
+		if (part === '' || part === '.')
+			continue;
+		if (part !== '..')
+			out[out.length] = part;
+		else if (out.length > up)
+			out.length--;
+		else if (!rooted)
+			out[up++] = part;
 	}
-	return res;
+	return joined(out, '/');
 }
 
-function formatExt(ext) {
-	return ext ? `${ext[0] === '.' ? '' : '.'}${ext}` : '';
-}
+const isRooted = (path) => charCodeAt(path, 0) === slash;
 
-function _format(sep, pathObject) {
-	validateObject(pathObject, 'pathObject');
-	const dir = pathObject.dir || pathObject.root;
-	const base = pathObject.base ||
-		`${pathObject.name || ''}${formatExt(pathObject.ext)}`;
-	if (!dir) {
-		return base;
+function resolve(...args) {
+	let path = '';
+	for (let i = args.length - 1; i >= 0 && !isRooted(path); i--) {
+		needString(`paths[${i}]`, args[i]);
+		if (args[i] !== '')
+			path = `${args[i]}/${path}`;
 	}
-	return dir === pathObject.root ? `${dir}${base}` : `${dir}${sep}${base}`;
+	return `/${resolved(path, true)}`; // the working directory is the root
 }
 
-const posix = {
-	resolve(...args) {
-		let resolvedPath = '';
-		let resolvedAbsolute = false;
+function normalize(path) {
+	needString('path', path);
+	const rooted = isRooted(path), inner = resolved(path, rooted);
+	const end = inner !== '' && endsWith(path, '/') ? '/' : '';
+	if (inner !== '' || rooted)
+		return `${rooted ? '/' : ''}${inner}${end}`;
+	return path !== '' && endsWith(path, '/') ? './' : '.';
+}
 
-		for (let i = args.length - 1; i >= 0 && !resolvedAbsolute; i--) {
-			const path = args[i];
-			validateString(path, `paths[${i}]`);
+function isAbsolute(path) {
+	needString('path', path);
+	return isRooted(path);
+}
 
-			// Skip empty entries
-			if (path.length === 0) {
-				continue;
-			}
+function join(...args) {
+	const parts = [];
+	for (let i = 0; i < args.length; i++) {
+		needString('path', args[i]);
+		if (args[i] !== '')
+			parts[parts.length] = args[i];
+	}
+	return normalize(joined(parts, '/'));
+}
 
-			resolvedPath = `${path}/${resolvedPath}`;
-			resolvedAbsolute =
-				path.charCodeAt(0) === CHAR_FORWARD_SLASH;
-		}
+function relative(from, to) {
+	needString('from', from);
+	needString('to', to);
+	const a = split(slice(resolve(from), 1), '/');
+	const b = split(slice(resolve(to), 1), '/');
+	let same = 0;
+	while (same < a.length && same < b.length && a[same] === b[same])
+		same++;
+	const out = [];
+	for (let i = same; i < a.length; i++)
+		if (a[i] !== '')
+			out[out.length] = '..';
+	for (let i = same; i < b.length; i++)
+		if (b[i] !== '')
+			out[out.length] = b[i];
+	return joined(out, '/');
+}
 
-		if (!resolvedAbsolute) {
-			const cwd = '/';
-			resolvedPath = `${cwd}/${resolvedPath}`;
-			resolvedAbsolute =
-				cwd.charCodeAt(0) === CHAR_FORWARD_SLASH;
-		}
+// Where the last part begins and ends, slashes after it left out.
+function lastPart(path) {
+	let end = path.length;
+	while (end > 0 && charCodeAt(path, end - 1) === slash)
+		end--;
+	let start = end;
+	while (start > 0 && charCodeAt(path, start - 1) !== slash)
+		start--;
+	return { start, end };
+}
 
-		// At this point the path should be resolved to a full absolute path, but
-		// handle relative paths to be safe (might happen when process.cwd() fails)
+function dirname(path) {
+	needString('path', path);
+	let { start } = lastPart(path);
+	if (start === 0)
+		return isRooted(path) ? '/' : '.';
+	start--; // one slash goes; more stay, as in Node
+	if (start === 0)
+		return '/';
+	return start === 1 && isRooted(path) ? '//' : slice(path, 0, start);
+}
 
-		// Normalize the path
-		resolvedPath = normalizeString(resolvedPath, !resolvedAbsolute, '/',
-																	 isPosixPathSeparator);
+function basename(path, suffix) {
+	if (suffix !== undefined)
+		needString('suffix', suffix);
+	needString('path', path);
+	const { start, end } = lastPart(path);
+	const base = slice(path, start, end);
+	if (suffix && path === suffix)
+		return '';
+	// Node keeps the slashes at the end in this case.
+	if (suffix && suffix !== base && endsWith(suffix, base) &&
+	    suffix.length <= path.length)
+		return slice(path, start);
+	return suffix !== undefined && base !== suffix &&
+		endsWith(base, suffix) ?
+		slice(base, 0, base.length - suffix.length) : base;
+}
 
-		if (resolvedAbsolute) {
-			return `/${resolvedPath}`;
-		}
-		return resolvedPath.length > 0 ? resolvedPath : '.';
-	},
+// Where the extension of a last part begins; its length if there is none.
+function extensionAt(base) {
+	let at = base.length - 1;
+	while (at > 0 && charCodeAt(base, at) !== dot)
+		at--;
+	return at <= 0 || base === '..' ? base.length : at;
+}
 
-	normalize(path) {
-		validateString(path, 'path');
+function extname(path) {
+	const base = basename(path);
+	return slice(base, extensionAt(base));
+}
 
-		if (path.length === 0)
-			return '.';
+function format(pathObject) {
+	if (pathObject === null || typeof pathObject !== 'object' ||
+	    isArray(pathObject))
+		throw share.argType('pathObject', 'of type object', pathObject);
+	const { dir, root, base, name, ext } = pathObject;
+	const before = dir || root;
+	const dotted = ext && ext[0] !== '.' ? `.${ext}` : ext || '';
+	const last = base || `${name || ''}${dotted}`;
+	if (!before)
+		return last;
+	return before === root ? `${before}${last}` : `${before}/${last}`;
+}
 
-		const isAbsolute =
-			path.charCodeAt(0) === CHAR_FORWARD_SLASH;
-		const trailingSeparator =
-			path.charCodeAt(path.length - 1) === CHAR_FORWARD_SLASH;
+function parse(path) {
+	needString('path', path);
+	const { start, end } = lastPart(path);
+	const root = isRooted(path) ? '/' : '';
+	const base = slice(path, start, end);
+	// '/..' has an extension in Node, '..' and '/a/..' have none.
+	const at = base === '..' && root !== '' && start === 1 ? 1 :
+		extensionAt(base);
+	const dir = start > 1 ? slice(path, 0, start - 1) : root;
+	return { root, dir, base, ext: slice(base, at), name: slice(base, 0, at) };
+}
 
-		// Normalize the path
-		path = normalizeString(path, !isAbsolute, '/', isPosixPathSeparator);
-
-		if (path.length === 0) {
-			if (isAbsolute)
-				return '/';
-			return trailingSeparator ? './' : '.';
-		}
-		if (trailingSeparator)
-			path += '/';
-
-		return isAbsolute ? `/${path}` : path;
-	},
-
-	isAbsolute(path) {
-		validateString(path, 'path');
-		return path.length > 0 &&
-					 path.charCodeAt(0) === CHAR_FORWARD_SLASH;
-	},
-
-	join(...args) {
-		if (args.length === 0)
-			return '.';
-
-		const path = [];
-		for (let i = 0; i < args.length; ++i) {
-			const arg = args[i];
-			validateString(arg, 'path');
-			if (arg.length > 0) {
-				path.push(arg);
-			}
-		}
-
-		if (path.length === 0)
-			return '.';
-
-		return posix.normalize(path.join('/'));
-	},
-
-	relative(from, to) {
-		validateString(from, 'from');
-		validateString(to, 'to');
-
-		if (from === to)
-			return '';
-
-		// Trim leading forward slashes.
-		from = posix.resolve(from);
-		to = posix.resolve(to);
-
-		if (from === to)
-			return '';
-
-		const fromStart = 1;
-		const fromEnd = from.length;
-		const fromLen = fromEnd - fromStart;
-		const toStart = 1;
-		const toLen = to.length - toStart;
-
-		// Compare paths to find the longest common path from root
-		const length = (fromLen < toLen ? fromLen : toLen);
-		let lastCommonSep = -1;
-		let i = 0;
-		for (; i < length; i++) {
-			const fromCode = from.charCodeAt(fromStart + i);
-			if (fromCode !== to.charCodeAt(toStart + i))
-				break;
-			else if (fromCode === CHAR_FORWARD_SLASH)
-				lastCommonSep = i;
-		}
-		if (i === length) {
-			if (toLen > length) {
-				if (to.charCodeAt(toStart + i) === CHAR_FORWARD_SLASH) {
-					// We get here if `from` is the exact base path for `to`.
-					// For example: from='/foo/bar'; to='/foo/bar/baz'
-					return to.slice(toStart + i + 1);
-				}
-				if (i === 0) {
-					// We get here if `from` is the root
-					// For example: from='/'; to='/foo'
-					return to.slice(toStart + i);
-				}
-			} else if (fromLen > length) {
-				if (from.charCodeAt(fromStart + i) ===
-						CHAR_FORWARD_SLASH) {
-					// We get here if `to` is the exact base path for `from`.
-					// For example: from='/foo/bar/baz'; to='/foo/bar'
-					lastCommonSep = i;
-				} else if (i === 0) {
-					// We get here if `to` is the root.
-					// For example: from='/foo/bar'; to='/'
-					lastCommonSep = 0;
-				}
-			}
-		}
-
-		let out = '';
-		// Generate the relative path based on the path difference between `to`
-		// and `from`.
-		for (i = fromStart + lastCommonSep + 1; i <= fromEnd; ++i) {
-			if (i === fromEnd ||
-					from.charCodeAt(i) === CHAR_FORWARD_SLASH) {
-				out += out.length === 0 ? '..' : '/..';
-			}
-		}
-
-		// Lastly, append the rest of the destination (`to`) path that comes after
-		// the common path parts.
-		return `${out}${to.slice(toStart + lastCommonSep)}`;
-	},
-
-	toNamespacedPath(path) {
-		// Non-op on posix systems
-		return path;
-	},
-
-	dirname(path) {
-		validateString(path, 'path');
-		if (path.length === 0)
-			return '.';
-		const hasRoot = path.charCodeAt(0) === CHAR_FORWARD_SLASH;
-		let end = -1;
-		let matchedSlash = true;
-		for (let i = path.length - 1; i >= 1; --i) {
-			if (path.charCodeAt(i) === CHAR_FORWARD_SLASH) {
-				if (!matchedSlash) {
-					end = i;
-					break;
-				}
-			} else {
-				// We saw the first non-path separator
-				matchedSlash = false;
-			}
-		}
-
-		if (end === -1)
-			return hasRoot ? '/' : '.';
-		if (hasRoot && end === 1)
-			return '//';
-		return path.slice(0, end);
-	},
-
-	basename(path, suffix) {
-		if (suffix !== undefined)
-			validateString(suffix, 'suffix');
-		validateString(path, 'path');
-
-		let start = 0;
-		let end = -1;
-		let matchedSlash = true;
-
-		if (suffix !== undefined && suffix.length > 0 && suffix.length <= path.length) {
-			if (suffix === path)
-				return '';
-			let extIdx = suffix.length - 1;
-			let firstNonSlashEnd = -1;
-			for (let i = path.length - 1; i >= 0; --i) {
-				const code = path.charCodeAt(i);
-				if (code === CHAR_FORWARD_SLASH) {
-					// If we reached a path separator that was not part of a set of path
-					// separators at the end of the string, stop now
-					if (!matchedSlash) {
-						start = i + 1;
-						break;
-					}
-				} else {
-					if (firstNonSlashEnd === -1) {
-						// We saw the first non-path separator, remember this index in case
-						// we need it if the extension ends up not matching
-						matchedSlash = false;
-						firstNonSlashEnd = i + 1;
-					}
-					if (extIdx >= 0) {
-						// Try to match the explicit extension
-						if (code === suffix.charCodeAt(extIdx)) {
-							if (--extIdx === -1) {
-								// We matched the extension, so mark this as the end of our path
-								// component
-								end = i;
-							}
-						} else {
-							// Extension does not match, so our result is the entire path
-							// component
-							extIdx = -1;
-							end = firstNonSlashEnd;
-						}
-					}
-				}
-			}
-
-			if (start === end)
-				end = firstNonSlashEnd;
-			else if (end === -1)
-				end = path.length;
-			return path.slice(start, end);
-		}
-		for (let i = path.length - 1; i >= 0; --i) {
-			if (path.charCodeAt(i) === CHAR_FORWARD_SLASH) {
-				// If we reached a path separator that was not part of a set of path
-				// separators at the end of the string, stop now
-				if (!matchedSlash) {
-					start = i + 1;
-					break;
-				}
-			} else if (end === -1) {
-				// We saw the first non-path separator, mark this as the end of our
-				// path component
-				matchedSlash = false;
-				end = i + 1;
-			}
-		}
-
-		if (end === -1)
-			return '';
-		return path.slice(start, end);
-	},
-
-	extname(path) {
-		validateString(path, 'path');
-		let startDot = -1;
-		let startPart = 0;
-		let end = -1;
-		let matchedSlash = true;
-		// Track the state of characters (if any) we see before our first dot and
-		// after any path separator we find
-		let preDotState = 0;
-		for (let i = path.length - 1; i >= 0; --i) {
-			const char = path[i];
-			if (char === '/') {
-				// If we reached a path separator that was not part of a set of path
-				// separators at the end of the string, stop now
-				if (!matchedSlash) {
-					startPart = i + 1;
-					break;
-				}
-				continue;
-			}
-			if (end === -1) {
-				// We saw the first non-path separator, mark this as the end of our
-				// extension
-				matchedSlash = false;
-				end = i + 1;
-			}
-			if (char === '.') {
-				// If this is our first dot, mark it as the start of our extension
-				if (startDot === -1)
-					startDot = i;
-				else if (preDotState !== 1)
-					preDotState = 1;
-			} else if (startDot !== -1) {
-				// We saw a non-dot and non-path separator before our dot, so we should
-				// have a good chance at having a non-empty extension
-				preDotState = -1;
-			}
-		}
-
-		if (startDot === -1 ||
-				end === -1 ||
-				// We saw a non-dot character immediately before the dot
-				preDotState === 0 ||
-				// The (right-most) trimmed path component is exactly '..'
-				(preDotState === 1 &&
-				 startDot === end - 1 &&
-				 startDot === startPart + 1)) {
-			return '';
-		}
-		return path.slice(startDot, end);
-	},
-
-	format: _format.bind(null, '/'),
-
-	parse(path) {
-		validateString(path, 'path');
-
-		const ret = { root: '', dir: '', base: '', ext: '', name: '' };
-		if (path.length === 0)
-			return ret;
-		const isAbsolute =
-			path.charCodeAt(0) === CHAR_FORWARD_SLASH;
-		let start;
-		if (isAbsolute) {
-			ret.root = '/';
-			start = 1;
-		} else {
-			start = 0;
-		}
-		let startDot = -1;
-		let startPart = 0;
-		let end = -1;
-		let matchedSlash = true;
-		let i = path.length - 1;
-
-		// Track the state of characters (if any) we see before our first dot and
-		// after any path separator we find
-		let preDotState = 0;
-
-		// Get non-dir info
-		for (; i >= start; --i) {
-			const code = path.charCodeAt(i);
-			if (code === CHAR_FORWARD_SLASH) {
-				// If we reached a path separator that was not part of a set of path
-				// separators at the end of the string, stop now
-				if (!matchedSlash) {
-					startPart = i + 1;
-					break;
-				}
-				continue;
-			}
-			if (end === -1) {
-				// We saw the first non-path separator, mark this as the end of our
-				// extension
-				matchedSlash = false;
-				end = i + 1;
-			}
-			if (code === CHAR_DOT) {
-				// If this is our first dot, mark it as the start of our extension
-				if (startDot === -1)
-					startDot = i;
-				else if (preDotState !== 1)
-					preDotState = 1;
-			} else if (startDot !== -1) {
-				// We saw a non-dot and non-path separator before our dot, so we should
-				// have a good chance at having a non-empty extension
-				preDotState = -1;
-			}
-		}
-
-		if (end !== -1) {
-			const start = startPart === 0 && isAbsolute ? 1 : startPart;
-			if (startDot === -1 ||
-					// We saw a non-dot character immediately before the dot
-					preDotState === 0 ||
-					// The (right-most) trimmed path component is exactly '..'
-					(preDotState === 1 &&
-					startDot === end - 1 &&
-					startDot === startPart + 1)) {
-				ret.base = ret.name = path.slice(start, end);
-			} else {
-				ret.name = path.slice(start, startDot);
-				ret.base = path.slice(start, end);
-				ret.ext = path.slice(startDot, end);
-			}
-		}
-
-		if (startPart > 0)
-			ret.dir = path.slice(0, startPart - 1);
-		else if (isAbsolute)
-			ret.dir = '/';
-
-		return ret;
-	},
-
-
-	sep: '/',
-	delimiter: ':',
-	posix: null,
+const path = {
+	resolve, normalize, isAbsolute, join, relative,
+	toNamespacedPath: (path) => path,
+	dirname, basename, extname, format, parse, sep: '/', delimiter: ':',
+	win32: null, posix: null,
 };
-
-posix.posix = posix;
-share.modules.path = posix;
-share.modules['path/posix'] = posix;
+path.posix = path;
+share.modules.path = path;
+share.modules['path/posix'] = path;
 })
