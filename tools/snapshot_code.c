@@ -160,7 +160,8 @@ static void step_immediate(struct code_reader *r, char kind)
 		return;
 	case 'U':
 		skip_leb(r);
-		/* fall through */
+		skip_leb(r);
+		return;
 	case 'u':
 	case 'b':
 		skip_leb(r);
