@@ -22,7 +22,7 @@ deps:
 configure: deps
 	@mkdir -p $(BUILD)
 	@ls -d src/*/meson.build src/jail/bpf_gen.c tests/*/*.c fuzz/*.c \
-		bench/*.c tools/*.c guest/*/* 2>/dev/null >$(BUILD)/.found.new || :
+		bench/*.c tools/*.c guest/*/* guest/*/*/* 2>/dev/null >$(BUILD)/.found.new || :
 	@if ! [ -f $(BUILD)/build.ninja ]; then \
 		$(MESON) $(BUILD) --prefix=$(PREFIX) --libdir=lib; \
 	elif ! cmp -s $(BUILD)/.found.new $(BUILD)/.found; then \

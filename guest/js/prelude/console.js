@@ -1,6 +1,7 @@
 // console as Node writes it.
 (function(native, hooks, share) {
-const { format, formatWithOptions, inspect, getStringWidth, K } = share;
+const { compose, inspect, K } = share;
+const { width } = share.words;
 const kind = native.kind;
 const write = native.write;
 const plain = native.plainLine;
@@ -18,43 +19,31 @@ function emit(stream, text) {
 }
 
 // plainLine writes a line of strings and numbers at once, in C.
+function line(stream, args) {
+	if (indent !== '' || !plain(stream, args))
+		emit(stream, compose(undefined, args));
+}
+
 function log(...args) {
-	if (indent !== '' || !plain(1, args))
-		emit(1, format(...args));
+	line(1, args);
 }
 
 function warn(...args) {
-	if (indent !== '' || !plain(2, args))
-		emit(2, format(...args));
+	line(2, args);
 }
 
-function pad(v) {
-	return `${v}`.padStart(2, '0');
-}
-
-function formatTime(ms) {
-	let hours = 0, minutes = 0, seconds = 0;
-
-	if (ms >= 1000) {
-		if (ms >= 60000) {
-			if (ms >= 3600000) {
-				hours = Math.floor(ms / 3600000);
-				ms %= 3600000;
-			}
-			minutes = Math.floor(ms / 60000);
-			ms %= 60000;
-		}
-		seconds = ms / 1000;
-	}
-	if (hours !== 0 || minutes !== 0) {
-		const [s, rest] = seconds.toFixed(3).split('.');
-		const res = hours !== 0 ? `${hours}:${pad(minutes)}` : minutes;
-		return `${res}:${pad(s)}.${rest} ` +
-			`(${hours !== 0 ? 'h:m' : ''}m:ss.mmm)`;
-	}
-	if (seconds !== 0)
-		return `${seconds.toFixed(3)}s`;
-	return `${Number(ms.toFixed(3))}ms`;
+// "1:02:03.456 (h:mm:ss.mmm)", "2:03.456 (m:ss.mmm)", "3.456s" or "4.567ms".
+function duration(ms) {
+	if (ms < 1000)
+		return `${Number(ms.toFixed(3))}ms`;
+	const minutes = Math.floor(ms / 60000);
+	const seconds = (ms / 1000 - minutes * 60).toFixed(3);
+	if (minutes === 0)
+		return `${seconds}s`;
+	const tail = seconds.padStart(6, '0'), hours = Math.floor(minutes / 60);
+	return hours === 0 ? `${minutes}:${tail} (m:ss.mmm)` :
+		`${hours}:${`${minutes % 60}`.padStart(2, '0')}:${tail} ` +
+			'(h:mm:ss.mmm)';
 }
 
 function timeLog(name, label, data) {
@@ -63,121 +52,106 @@ function timeLog(name, label, data) {
 		warn(`Warning: No such label '${label}' for console.${name}()`);
 		return false;
 	}
-	const took = formatTime(native.milliseconds() - from);
+	const took = duration(native.milliseconds() - from);
 	log('%s: %s', label, took, ...data);
 	return true;
 }
 
 // ---- tables ----
 
-function renderRow(row, widths) {
-	let out = '│ ';
-	for (let i = 0; i < row.length; i++) {
-		const cell = row[i];
-		const needed = widths[i] - getStringWidth(cell);
-		out += cell + ' '.repeat(needed);
-		if (i !== row.length - 1)
-			out += ' │ ';
+// A table is a list of columns, each [heading, cells]; a cell may be missing.
+function drawTable(columns) {
+	let height = 0;
+	for (const [, cells] of columns)
+		height = Math.max(height, cells.length);
+	const shown = columns.map(([heading, cells]) => {
+		const all = [heading];
+		for (let i = 0; i < height; i++)
+			all[i + 1] = cells[i] ?? '';
+		const room = all.reduce((n, s) => Math.max(n, width(s)), 0);
+		return { rule: '─'.repeat(room + 2),
+			lines: all.map((s) => ` ${s}${
+				' '.repeat(room - width(s))} `) };
+	});
+	const across = (left, middle, right, part) =>
+		left + shown.map(part).join(middle) + right;
+	const out = [across('┌', '┬', '┐', (c) => c.rule)];
+	for (let i = 0; i <= height; i++) {
+		out.push(across('│', '│', '│', (c) => c.lines[i]));
+		if (i === 0)
+			out.push(across('├', '┼', '┤', (c) => c.rule));
 	}
-	return out + ' │';
+	out.push(across('└', '┴', '┘', (c) => c.rule));
+	return out.join('\n');
 }
 
-function drawTable(head, columns) {
-	const rows = [];
-	const widths = head.map((h) => getStringWidth(h));
-	const longest = columns.reduce((n, c) => Math.max(n, c.length), 0);
-
-	for (let i = 0; i < head.length; i++) {
-		for (let j = 0; j < longest; j++) {
-			rows[j] ??= [];
-			const cell = Object.hasOwn(columns[i], j) ?
-				columns[i][j] : '';
-			rows[j][i] = cell;
-			widths[i] = Math.max(widths[i], getStringWidth(cell));
-		}
-	}
-	const divider = widths.map((n) => '─'.repeat(n + 2));
-	let out = `┌${divider.join('┬')}┐\n${renderRow(head, widths)}\n` +
-		`├${divider.join('┼')}┤\n`;
-	for (const row of rows)
-		out += `${renderRow(row, widths)}\n`;
-	return out + `└${divider.join('┴')}┘`;
-}
-
-function inspectCell(v) {
-	const many = v !== null && typeof v === 'object' &&
+// What a cell shows: one level, or only the class if there is much inside.
+function cell(v) {
+	const large = v !== null && typeof v === 'object' &&
 		!Array.isArray(v) && kind(v) !== K.typed &&
 		Object.keys(v).length > 2;
 	return inspect(v, { maxArrayLength: 3, breakLength: Infinity,
-		depth: many ? -1 : 0 });
+		depth: large ? -1 : 0 });
 }
 
-function indices(n) {
-	return Array.from({ length: n }, (_, i) => inspectCell(i));
-}
+const isCollection = (k) => k === K.map || k === K.set ||
+	k === K.mapIterator || k === K.setIterator;
 
-function tableOfCollection(data) {
-	const iterator = kind(data) === K.mapIterator ||
-		kind(data) === K.setIterator;
-	const [list, pairs] = iterator ? native.preview(data, true) :
-		[native.entries(data), kind(data) === K.map];
+function collectionColumns(data, k) {
+	const [list, paired] = k === K.map || k === K.set ?
+		[native.entries(data), true] : native.preview(data, true);
+	const pairs = paired && (k === K.map || k === K.mapIterator);
+	const step = pairs ? 2 : 1;
+	const index = [], keys = [], values = [];
 
-	if (!pairs)
-		return drawTable(['(iteration index)', 'Values'],
-			[indices(list.length), list.map(inspectCell)]);
-	const keys = [], values = [];
-	for (let i = 0; i < list.length; i += 2) {
-		keys.push(inspectCell(list[i]));
-		values.push(inspectCell(list[i + 1]));
+	for (let i = 0; i < list.length; i += step) {
+		index.push(`${i / step}`);
+		keys.push(cell(list[i]));
+		values.push(cell(list[i + step - 1]));
 	}
-	return drawTable(['(iteration index)', 'Key', 'Values'],
-		[indices(keys.length), keys, values]);
+	const first = ['(iteration index)', index];
+	return pairs ? [first, ['Key', keys], ['Values', values]] :
+		[first, ['Values', values]];
 }
 
-function tableOfObject(data, properties) {
-	const map = { __proto__: null };
-	const rowKeys = Object.keys(data);
-	const primitives = [];
-	let hasPrimitives = false;
+// A column for each property of any row, and one for rows that have none.
+function objectColumns(data, wanted) {
+	const index = Object.keys(data), columns = { __proto__: null };
+	const values = [];
 
-	for (let i = 0; i < rowKeys.length; i++) {
-		const item = data[rowKeys[i]];
-		const primitive = item === null ||
-			(typeof item !== 'function' && typeof item !== 'object');
-		if (properties === undefined && primitive) {
-			hasPrimitives = true;
-			primitives[i] = inspectCell(item);
-			continue;
+	index.forEach((name, row) => {
+		const v = data[name];
+		const hasRows = typeof v === 'function' ||
+			(typeof v === 'object' && v !== null);
+		if (!hasRows && wanted === undefined)
+			values[row] = cell(v);
+		const keys = wanted ?? (hasRows ? Object.keys(v) : []);
+		for (const key of keys) {
+			columns[key] ??= [];
+			if (hasRows && Object.hasOwn(v, key))
+				columns[key][row] = cell(v[key]);
 		}
-		for (const key of properties || Object.keys(item)) {
-			map[key] ??= [];
-			const absent = (primitive && properties) ||
-				!Object.hasOwn(item, key);
-			map[key][i] = absent ? '' : inspectCell(item[key]);
-		}
-	}
-	const keys = Object.keys(map), values = Object.values(map);
-	if (hasPrimitives) {
-		keys.push('Values');
-		values.push(primitives);
-	}
-	return drawTable(['(index)', ...keys], [rowKeys, ...values]);
+	});
+	const out = [['(index)', index], ...Object.entries(columns)];
+	if (values.length > 0)
+		out.push(['Values', values]);
+	return out;
 }
 
 const console = {
 	log,
 	warn,
 	debug(...args) {
-		log(...args);
+		line(1, args);
 	},
 	info(...args) {
-		log(...args);
+		line(1, args);
 	},
 	dirxml(...args) {
-		log(...args);
+		line(1, args);
 	},
 	error(...args) {
-		warn(...args);
+		line(2, args);
 	},
 	groupCollapsed(...data) {
 		console.group(...data);
@@ -203,7 +177,7 @@ const console = {
 		timeLog('timeLog', `${label}`, data);
 	},
 	trace(...args) {
-		const err = { name: 'Trace', message: format(...args) };
+		const err = { name: 'Trace', message: compose(undefined, args) };
 		Error.captureStackTrace(err, console.trace);
 		warn(err.stack);
 	},
@@ -212,7 +186,7 @@ const console = {
 			return;
 		args[0] = `Assertion failed${args.length === 0 ? '' :
 			`: ${args[0]}`}`;
-		warn(...args);
+		line(2, args);
 	},
 	clear() {},
 	count(label = 'default') {
@@ -227,7 +201,7 @@ const console = {
 	},
 	group(...data) {
 		if (data.length > 0)
-			log(...data);
+			line(1, data);
 		indent += '  ';
 	},
 	groupEnd() {
@@ -242,10 +216,8 @@ const console = {
 			return;
 		}
 		const k = kind(data);
-		const collection = k === K.map || k === K.set ||
-			k === K.mapIterator || k === K.setIterator;
-		emit(1, collection ? tableOfCollection(data) :
-			tableOfObject(data, properties));
+		emit(1, drawTable(isCollection(k) ? collectionColumns(data, k) :
+			objectColumns(data, properties)));
 	},
 };
 Object.defineProperty(console, Symbol.toStringTag, {
@@ -254,5 +226,5 @@ Object.defineProperty(console, Symbol.toStringTag, {
 Object.defineProperty(globalThis, 'console', {
 	value: console, writable: true, configurable: true,
 });
-Object.assign(share, { console, warn, formatWithOptions });
+Object.assign(share, { console, warn });
 })

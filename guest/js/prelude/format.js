@@ -122,5 +122,5 @@ function formatWithOptions(inspectOptions, ...args) {
 	return compose(inspectOptions, args);
 }
 
-Object.assign(share, { format, formatWithOptions });
+Object.assign(share, { compose, format, formatWithOptions });
 })

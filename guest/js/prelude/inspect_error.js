@@ -11,7 +11,11 @@ const isError = (v) => native.kind(v) === K.error || isPrototypeOf(base, v);
 
 function stackOf(err) {
 	const { stack } = err;
-	return stack ? `${stack}` : errorText(err);
+	if (!stack)
+		return errorText(err);
+	// A DOMException's has frames alone.
+	return startsWith(`${stack}`, '    at ') ?
+		`${errorText(err)}\n${stack}` : `${stack}`;
 }
 
 function indexOfKey(keys, key) {

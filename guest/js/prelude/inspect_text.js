@@ -178,7 +178,6 @@ function width(s) {
 
 share.words = { __proto__: null, bigNumeral, escaped, keyText, numeral, plain,
 	quoted, width };
-share.getStringWidth = (s) => width(`${s}`);
 share.stripVTControlCharacters = (s) => {
 	share.needString('str', s);
 	return plain(s);
