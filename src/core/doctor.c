@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "core/fit.h"
 #include "core/install.h"
 #include "jail/jail.h"
 
@@ -49,8 +50,7 @@ static void put_control(struct json_writer *w, const struct jail_report *r,
 	json_write_end(w, '}');
 }
 
-static void put_image(struct json_writer *w, const struct redoma *h,
-		      const char *name)
+static void put_image(struct json_writer *w, struct redoma *h, const char *name)
 {
 	struct redoma_error e;
 	char path[PATH_ROOM];
@@ -64,7 +64,7 @@ static void put_image(struct json_writer *w, const struct redoma *h,
 	json_write_end(w, '}');
 }
 
-static void put_install(struct json_writer *w, const struct redoma *h,
+static void put_install(struct json_writer *w, struct redoma *h,
 			const char *problem)
 {
 	json_write_key(w, "install");
@@ -88,16 +88,20 @@ int redoma_doctor(const struct redoma_options *o, char **ret,
 	CLEANUP_FREE struct redoma *h = calloc(1, sizeof *h);
 	CLEANUP(buf_done) struct buf b = {0};
 	struct json_writer w = {.buf = &b};
+	struct redoma_options known = REDOMA_OPTIONS_INIT;
 	struct redoma_error missing = {0};
 	struct jail_report report;
-	int c, r;
+	int c, r = 0;
 
 	if (!h)
 		return err_nomem(err, WHERE);
-	r = jail_probe(&report, err);
+	if (o)
+		r = fit_struct(&known, sizeof known, o, o->size, err);
+	if (!r)
+		r = jail_probe(&report, err);
 	if (r)
 		return r;
-	r = install_find(h, o ? o->install_dir : NULL, &missing);
+	r = install_find(h, known.install_dir, &missing);
 	json_write_begin(&w, '{');
 	json_write_key(&w, "controls");
 	json_write_begin(&w, '[');

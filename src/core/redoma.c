@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/hash.h"
+#include "core/fit.h"
 #include "core/handle.h"
 #include "core/install.h"
 #include "core/run.h"
@@ -109,29 +111,6 @@ void redoma_free(void *p)
 	free(p);
 }
 
-/* The rule of redoma.h for structs that go in: a longer one than ours is fine
- * while what we do not know of is zero. */
-static int fit(void *to, size_t ours, const void *from, uint64_t size,
-	       struct redoma_error *err)
-{
-	const unsigned char *p = from;
-	uint64_t i;
-
-	if (size < sizeof size || size > 4096)
-		return err_set(err, REDOMA_E_INVALID, WHERE,
-			       "a struct without its size: set it with the "
-			       "_INIT macro");
-	for (i = ours; i < size; i++)
-		if (p[i])
-			return err_set(err, REDOMA_E_INVALID, WHERE,
-				       "a struct of a newer header than this "
-				       "library knows, with a member set that "
-				       "it does not know");
-	memset(to, 0, ours);
-	memcpy(to, from, size < ours ? size : ours);
-	return 0;
-}
-
 static int make_pool(struct redoma *h, const struct redoma_options *o,
 		     struct redoma_error *err)
 {
@@ -169,7 +148,7 @@ int redoma_open(const struct redoma_policy *p, const struct redoma_options *o,
 	atomic_store(&h->running, -1);
 	h->owner = getpid();
 	if (o)
-		r = fit(&known, sizeof known, o, o->size, err);
+		r = fit_struct(&known, sizeof known, o, o->size, err);
 	if (!r)
 		r = p ? policy_copy(inside(p), &h->policy, err)
 		      : policy_parse("", 0, ".", &h->policy, err);
@@ -199,7 +178,7 @@ int redoma_run(struct redoma *h, const struct redoma_request *q,
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "this handle belongs to the process that opened "
 			       "it: after a fork, open another one");
-	r = fit(&known, sizeof known, q, q->size, err);
+	r = fit_struct(&known, sizeof known, q, q->size, err);
 	if (r)
 		return r;
 	if (atomic_exchange(&h->busy, 1))
@@ -210,6 +189,18 @@ int redoma_run(struct redoma *h, const struct redoma_request *q,
 	r = run_request(h, &known, ret, err);
 	handle_calm(h, &h->busy, 0);
 	return r;
+}
+
+int handle_random(struct redoma *h, void *p, size_t n)
+{
+	if (n > h->random_left) {
+		if (hash_random(h->random, sizeof h->random))
+			return -1;
+		h->random_left = sizeof h->random;
+	}
+	h->random_left -= n;
+	memcpy(p, h->random + h->random_left, n);
+	return 0;
 }
 
 void handle_calm(struct redoma *h, _Atomic int *what, int value)
