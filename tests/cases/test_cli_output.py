@@ -139,6 +139,45 @@ def _():
              f"{code} {err} {took}")
 
 
+def keys(presses, gap):
+    """A run on a terminal of its own, ended by keys pressed there."""
+    pid, fd = pty.fork()
+    if not pid:
+        os.chdir(scratch())
+        os.execv(REDOMA, [REDOMA, "run", str(source("for (;;);")), "--limit",
+                          "wall=15s"])
+    time.sleep(0.6)
+    began = time.monotonic()
+    out = b""
+    for _ in range(presses):
+        os.write(fd, b"\x03")
+        time.sleep(gap)
+    while time.monotonic() < began + 10:
+        try:
+            part = os.read(fd, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        out += part
+    took = time.monotonic() - began
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(fd)
+    left = survivors()
+    need(not left, f"left {left}")
+    return code, out, took
+
+
+@case("Ctrl-C pressed on a terminal, once and twice")
+def _():
+    source("for (;;);")
+    code, out, took = keys(1, 0)
+    need(code == 130 and b"cancelled" in out and took < 2,
+         f"{code} {out} {took}")
+    code, out, took = keys(2, 0.01)
+    need(code == 130 and took < 1, f"{code} {out} {took}")
+
+
 @case("Ctrl-C while a script waits")
 def _():
     code, out, err, took = interrupted(

@@ -216,6 +216,26 @@ def _():
     ok("run", script(), "--read", f"{plain}=/d/x")
 
 
+@case("grants: a file that may not be read, a directory that is not there")
+def _():
+    secret = write("locked.txt", "x")
+    secret.chmod(0)
+    if os.geteuid():
+        refused("run", script(), "--read", f"{secret}=/d/x", says="permission")
+    else:
+        # Root reads everything: ask as nobody.
+        p = subprocess.run([REDOMA, "eval", "js", "1", "--read",
+                            f"{secret}=/d/x"], capture_output=True, cwd="/",
+                           user=65534, group=65534, extra_groups=[],
+                           timeout=10)
+        need(p.returncode == 2 and p.stderr.count(b"\n") == 1
+             and b"ermission" in p.stderr, repr(p))
+    refused("run", script(), "--write", "no-dir/f=/o/f:1KiB", says="no-dir")
+    refused("run", script(), "--read", "no-dir/=/d/", says="no-dir")
+    refused("run", script(), "--write", f"{secret}/=/o/:1KiB",
+            says="director")
+
+
 @case("grants: names that cannot be")
 def _():
     plain = write("plain.txt", "x")

@@ -227,6 +227,21 @@ def _():
                              or "file" in r.text), r.about())
 
 
+@case("C163 what output cannot carry, a granted file can")
+def _():
+    out = scratch() / "image.b64"
+    r = js("require('node:fs').writeFileSync('/o/image.b64', 'A'.repeat(2e5));"
+           "'written'", "--limit", "output=64KiB", "--write",
+           f"{out}=/o/image.b64:1MiB")
+    expect(r, "ok", value="written")
+    need(out.read_text() == "A" * 200000, "the file is another")
+    for code in ("'A'.repeat(200000)", "console.log('A'.repeat(200000))"):
+        r = js(code, "--limit", "output=64KiB")
+        expect(r, "output_limit", says="write large data to a granted file")
+        need(r.json["limit"]["name"] == "output"
+             and r.json["limit"]["value"] == "64KiB", r.about())
+
+
 @case("output: just under the limit all of it arrives")
 def _():
     expect(js("process.stdout.write('y'.repeat(60000)); undefined", "--limit",

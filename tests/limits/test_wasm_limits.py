@@ -44,6 +44,22 @@ def _():
         need(95 <= ms < 600 if kind == "clocks" else ms < 90, text)
 
 
+@case("C117 standard input: closed, empty, full")
+def _():
+    limits = wasm("limits", "-msimd128")
+    null = os.open(os.devnull, os.O_RDONLY)
+    for how in (subprocess.DEVNULL, subprocess.PIPE, null):
+        p = subprocess.run([REDOMA, "run", limits, "--limit", "wall=3s",
+                            "--json", "--", "poll", "stdin"], stdin=how,
+                           capture_output=True, timeout=10)
+        text = strict_json(p.stdout)["stdout"]
+        need("first=2" in text and int(text.rsplit("ms=", 1)[1]) < 90, text)
+    os.close(null)
+    r = command("run", limits, "--input", "-", "--", "copy",
+                stdin=b"x" * 900_000)
+    need(r.code == 0 and len(r.out) == 900_000, r.about()[:400])
+
+
 @case("cpu: a loop ends at its CPU limit, a sleep does not")
 def _():
     opts = ("--limit", "cpu=200ms", "--limit", "wall=8s")
