@@ -61,6 +61,7 @@ static int fork_once(struct scene *s)
 /* Forks until it cannot: grandchildren in sessions of their own, stopped. */
 static int fork_bomb(struct scene *s)
 {
+	pid_t parent = getpid();
 	int n = 0;
 
 	(void)s;
@@ -71,6 +72,9 @@ static int fork_bomb(struct scene *s)
 			break;
 		if (pid == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			/* It may be dead already: then nobody wakes us. */
+			if (getppid() != parent)
+				_exit(0);
 			setsid();
 			raise(SIGSTOP);
 			_exit(0);
