@@ -52,15 +52,15 @@ static int put_all(struct channel *c, const struct errand *e,
 }
 
 /* One system call, so that the worker wakes once. */
-static int send_errand(struct slot *s, const struct errand *e,
-		       struct redoma_error *err)
+static int send_errand(struct redoma *h, struct slot *s,
+		       const struct errand *e, struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf plan = {0};
 	int fds[FRAME_FDS_MAX + 1];
 	size_t n = 0, first = e->module_fd >= 0;
 	int r;
 
-	if (hash_random(&s->channel.run, sizeof s->channel.run))
+	if (handle_random(h, &s->channel.run, sizeof s->channel.run))
 		return err_sys(err, WHERE, "draw a run's id");
 	if (first)
 		fds[0] = e->module_fd;
@@ -283,7 +283,7 @@ int converse(struct redoma *h, struct slot *s, const struct errand *e,
 	watch_start(&w, s, &seal_plan(e->sealed)->limits);
 	/* A worker that stops reading does not stop us. */
 	s->channel.send_by_us = w.wall_at_us;
-	r = send_errand(s, e, err);
+	r = send_errand(h, s, e, err);
 	if (r == REDOMA_E_BUSY) {
 		t->verdict = VERDICT_WALL;
 		r = 0;

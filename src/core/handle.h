@@ -21,6 +21,10 @@ struct redoma {
 	char cache_dir[PATH_ROOM]; /* "": compiled modules are not kept */
 	char cache_key[PATH_ROOM]; /* file of the cache's key; "" likewise */
 	bool verify;
+	const char *image_seen; /* name of the image that was found last */
+	/* Drawn from the kernel in one call for many runs. */
+	unsigned char random[256];
+	size_t random_left;
 	/* For redoma_cancel: the worker of the run in progress, or -1. */
 	_Atomic int running;
 	_Atomic int cancelled;
@@ -29,6 +33,8 @@ struct redoma {
 	pid_t owner; /* who opened it: a forked child has only a copy */
 };
 
+/* n random bytes (at most 256), each given once.  -1 with errno. */
+MUST_CHECK int handle_random(struct redoma *h, void *p, size_t n);
 /* Sets what redoma_cancel looks at, and returns once nobody uses what was there
  * before: its descriptor may be closed then. */
 void handle_calm(struct redoma *h, _Atomic int *what, int value);

@@ -112,13 +112,16 @@ void install_cache(struct redoma *h, const char *dir)
 		h->cache_dir[0] = h->cache_key[0] = '\0';
 }
 
-int install_image(const struct redoma *h, const char *name,
-		  char path[PATH_ROOM], struct redoma_error *err)
+int install_image(struct redoma *h, const char *name, char path[PATH_ROOM],
+		  struct redoma_error *err)
 {
 	int n = snprintf(path, PATH_ROOM, "%s/images/%s", h->install, name);
 
-	if (n > 0 && n < PATH_ROOM && !access(path, R_OK))
+	if (n > 0 && n < PATH_ROOM &&
+	    (h->image_seen == name || !access(path, R_OK))) {
+		h->image_seen = name;
 		return 0;
+	}
 	return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
 		       "the language image images/%s is missing below %s: "
 		       "build or install it",

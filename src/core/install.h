@@ -14,7 +14,7 @@ MUST_CHECK int install_find(struct redoma *h, const char *dir,
  * cache. */
 void install_cache(struct redoma *h, const char *dir);
 /* "<install>/images/<name>" into path; REDOMA_E_UNSUPPORTED: it is missing. */
-MUST_CHECK int install_image(const struct redoma *h, const char *name,
+MUST_CHECK int install_image(struct redoma *h, const char *name,
 			     char path[PATH_ROOM], struct redoma_error *err);
 
 #endif

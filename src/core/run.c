@@ -192,7 +192,7 @@ static int make_id(struct job *j, struct redoma_error *err)
 	j->result = result_new();
 	if (!j->result)
 		return err_nomem(err, WHERE);
-	if (hash_random(&n, sizeof n))
+	if (handle_random(j->h, &n, sizeof n))
 		return err_sys(err, WHERE, "draw a run's id");
 	snprintf(j->result->id, sizeof j->result->id, "r_%012llx%08x",
 		 (unsigned long long)(clock_realtime_us() / 1000), n);

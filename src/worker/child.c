@@ -83,22 +83,31 @@ static int prepare(struct kit *k, int sock, int cpu, struct redoma_error *err)
 		r = run_remember(k, err);
 	if (!r && k->setup.has_image && !k->setup.verify && !k->setup.single)
 		exec_ahead(k->exec);
-	(void)run_faults(k);
+	run_usage(k, &(struct run_usage){0});
 	return r;
 }
 
 /* What the core allows, for good.  While an artefact is loaded its memory image
  * is written as a file, so the bound of files comes in two steps. */
-static int bound(const struct request *q, uint64_t at_least,
+static int bound(struct kit *k, const struct request *q, uint64_t at_least,
 		 struct redoma_error *err)
 {
 	uint64_t n[3];
+	int r;
 
 	if (q->bounds.len != sizeof n)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the core sent no bounds");
 	memcpy(n, q->bounds.data, sizeof n);
-	return jail_bound(n[0], n[1] > at_least ? n[1] : at_least, err);
+	if (n[1] < at_least)
+		n[1] = at_least;
+	/* What is so already need not be asked for. */
+	if (n[0] == k->bounds[0] && n[1] == k->bounds[1])
+		return 0;
+	r = jail_bound(n[0], n[1], err);
+	if (!r)
+		memcpy(k->bounds, n, sizeof k->bounds);
+	return r;
 }
 
 /* Inside all walls: the artefact's bytes are those that the core checked, but
@@ -121,7 +130,7 @@ static int load_module(struct kit *k, const struct request *q,
 	if (n != st.st_size)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the artefact could not be read whole");
-	r = bound(q, MODULE_IMAGE_MAX, err);
+	r = bound(k, q, MODULE_IMAGE_MAX, err);
 	if (!r)
 		r = module_load_bytes(k->engine, p, (size_t)n, err);
 	if (!r)
@@ -155,7 +164,7 @@ static int serve_one(struct kit *k, struct channel *c, struct request *q,
 	if (!r && q->module_fd >= 0)
 		r = load_module(k, q, err);
 	if (!r)
-		r = bound(q, 0, err);
+		r = bound(k, q, 0, err);
 	if (!r)
 		r = run_once(k, c, q, res, err);
 	return r ? r : reply(c, res, err);

@@ -22,8 +22,11 @@ struct run_result {
  * an outcome; an error means that this worker is of no further use. */
 MUST_CHECK int run_once(struct kit *k, struct channel *c, struct request *q,
 			struct run_result *ret, struct redoma_error *err);
-/* Page faults of this process since it was last asked. */
-uint64_t run_faults(struct kit *k);
+struct run_usage {
+	uint64_t page_faults; /* since it was last asked */
+	uint64_t cpu_us;      /* of this process in all */
+};
+void run_usage(struct kit *k, struct run_usage *ret);
 /* Puts the instance back to the image; returns the microseconds it took.  In
  * verify mode *ret_wrong counts bytes that are not the image's afterwards. */
 MUST_CHECK int run_reset(struct kit *k, uint64_t *ret_us, uint64_t *ret_wrong,

@@ -26,6 +26,7 @@ struct kit {
 	struct jail_report report;
 	struct reset *reset; /* verify mode: what a fresh instance is like */
 	bool prepared; /* image_prepare was called */
+	uint64_t bounds[2];   /* those of the last run; 0: none yet */
 	uint64_t page_faults; /* when it parked or ended its last run */
 	/* Room for the conversation of a child: allocated once, before it is
 	 * forked, so that no child's allocator has to tidy its heap. */
