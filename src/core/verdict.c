@@ -219,7 +219,10 @@ static int from_outcome(struct redoma_result *res, const struct outcome *o,
 	res->exit_code = o->exit_code;
 	res->line = o->line;
 	res->column = o->column;
-	res->pure = !o->used_clock && !o->used_random && !o->used_unpinned;
+	/* A limit of time is a clock too: how far it came is not repeatable. */
+	res->pure = !o->used_clock && !o->used_random && !o->used_unpinned &&
+		    o->status != REDOMA_STATUS_WALL_LIMIT &&
+		    o->status != REDOMA_STATUS_CPU_LIMIT;
 	res->usage.cpu_us = o->cpu_us;
 	res->usage.reset_us = o->reset_us;
 	res->usage.reset_wrong = o->resets_wrong;

@@ -454,6 +454,30 @@ static void careless_requests_are_errors(void **state)
 	redoma_close(r);
 }
 
+static void what_time_ended_is_not_pure(void **state)
+{
+	static const char *const policies[] = {
+		"redoma: 1\nlimits: {wall: 100ms}\n",
+		"redoma: 1\nlimits: {wall: 5s, cpu: 100ms}\n"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct redoma *r = try_open(policies[i], 0, NULL);
+		struct redoma_result *x = NULL;
+
+		assert_int_equal(try_run(r, "for (;;);", &x, NULL), 0);
+		assert_non_null(strstr(redoma_result_json(x, NULL),
+				       "\"pure\":false"));
+		redoma_result_free(x);
+		x = NULL;
+		assert_int_equal(try_run(r, "1 + 1", &x, NULL), 0);
+		assert_non_null(strstr(redoma_result_json(x, NULL),
+				       "\"pure\":true"));
+		redoma_result_free(x);
+		redoma_close(r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,6 +490,7 @@ int main(void)
 		cmocka_unit_test(a_living_child_holds_nothing_up),
 		cmocka_unit_test(few_descriptors_are_a_clear_error),
 		cmocka_unit_test(careless_requests_are_errors),
+		cmocka_unit_test(what_time_ended_is_not_pure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
