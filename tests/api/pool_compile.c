@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "pool/compile.h"
-#include "wasm_build.h"
+#include "../unit/wasm_build.h"
 
 #define PROGRAM TEST_BUILD "/redoma-compile"
 
