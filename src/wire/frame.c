@@ -211,23 +211,6 @@ int channel_send_fds(struct channel *c, enum frame_kind kind, const void *body,
 	return send_frame(c, &f, body, fds, err);
 }
 
-int channel_send_long(struct channel *c, enum frame_kind kind, const void *p,
-		      size_t len, struct redoma_error *err)
-{
-	const char *at = p;
-
-	for (;;) {
-		size_t n = len < FRAME_BODY_MAX ? len : FRAME_BODY_MAX;
-		int r = channel_send(c, kind, n == len ? FRAME_LAST : 0, at, n,
-				     err);
-
-		if (r || n == len)
-			return r;
-		at += n;
-		len -= n;
-	}
-}
-
 /* Descriptors over what the channel can hold are closed: the frame that named
  * them is then refused by its count. */
 static void keep_fds(struct channel *c, struct msghdr *m)

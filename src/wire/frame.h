@@ -86,11 +86,8 @@ MUST_CHECK int channel_send(struct channel *c, enum frame_kind kind,
 MUST_CHECK int channel_send_fds(struct channel *c, enum frame_kind kind,
 				const void *body, size_t len, const int *fds,
 				size_t n_fds, struct redoma_error *err);
-/* Splits any length into frames of one kind, the last with FRAME_LAST. */
-MUST_CHECK int channel_send_long(struct channel *c, enum frame_kind kind,
-				 const void *p, size_t len,
-				 struct redoma_error *err);
-/* Collects a message of any length as frames, to be sent by one system call:
+/* Collects a message of any length as frames of one kind, the last with
+ * FRAME_LAST, to be sent by one system call:
  * a conversation costs one wake-up a side.  The descriptors of channel_flush
  * belong to the first frame put. */
 MUST_CHECK int channel_put(struct channel *c, enum frame_kind kind,
