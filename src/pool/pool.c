@@ -187,20 +187,50 @@ static int wait_birth(struct zygote *z, const struct pool_want *w,
 	return r;
 }
 
-static int take_from(struct zygote *z, const struct pool_want *w,
-		     struct slot **ret, struct redoma_error *err)
+/* Everything that the zygote has said. */
+static int hear_all(struct zygote *z, struct redoma_error *err)
 {
 	struct redoma_error none;
 	int r = 0;
 
 	while (!r)
 		r = zygote_listen(z, 0, &none);
-	if (r != REDOMA_E_BUSY) {
-		if (err)
-			*err = none;
+	if (r == REDOMA_E_BUSY)
+		return 0;
+	if (err)
+		*err = none;
+	return r;
+}
+
+static int take_from(struct zygote *z, const struct pool_want *w,
+		     struct slot **ret, struct redoma_error *err)
+{
+	struct slot *s;
+	bool dead;
+	int r = 0;
+
+	do {
+		struct pollfd p[2] = {{.fd = z->channel.fd, .events = POLLIN},
+				      {.fd = -1, .events = POLLIN}};
+
+		/* One look for both: is there news, and does it live?  The
+		 * zygote tells of a death only after it reaped. */
+		s = pick(z, w);
+		if (s)
+			p[1].fd = s->pidfd;
+		while (poll(p, 2, 0) < 0 && errno == EINTR)
+			;
+		dead = p[1].revents != 0;
+		if (dead)
+			slot_free(TAKE_PTR(s));
+		if (p[0].revents || !s)
+			r = hear_all(z, err);
+	} while (!r && dead);
+	if (r) {
+		slot_free(s);
 		return r;
 	}
-	*ret = pick(z, w);
+	*ret = s ? s : pick(z, w);
 	return *ret ? 0 : wait_birth(z, w, ret, err);
 }
 

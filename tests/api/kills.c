@@ -3,6 +3,7 @@
  * and nothing is left.
  * test-seconds: 300 */
 #include <dirent.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +84,21 @@ struct killer {
 	long within_us;
 };
 
+/* Returns when it is gone or a zombie: "the next run" comes after that. */
+static bool kill_one(int pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	bool sent = fd >= 0 && !syscall(SYS_pidfd_send_signal, fd, SIGKILL,
+					NULL, 0);
+
+	if (sent)
+		poll(&p, 1, 1000);
+	if (fd >= 0)
+		close(fd);
+	return sent;
+}
+
 /* One kill for each go: of any process below, after a random time. */
 static void *kill_some(void *arg)
 {
@@ -96,7 +113,7 @@ static void *kill_some(void *arg)
 		}
 		sleep_us(rand_r(&k->seed) % k->within_us);
 		n = all(pids);
-		if (n && !kill(pids[(size_t)rand_r(&k->seed) % n], SIGKILL))
+		if (n && kill_one(pids[(size_t)rand_r(&k->seed) % n]))
 			atomic_fetch_add(&k->killed, 1);
 		atomic_store(&k->go, 0);
 	}
