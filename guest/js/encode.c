@@ -326,8 +326,8 @@ static JSValue js_random(ARGS)
 	uint8_t *p = quick_bytes(ctx, argv[0], &n);
 
 	UNUSED;
-	if (p && n)
-		clock_fill(p, n);
+	if (p && n && !clock_fill(p, n))
+		return quick_no_random(ctx);
 	return JS_DupValue(ctx, argv[0]);
 }
 

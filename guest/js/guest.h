@@ -82,7 +82,7 @@ void out_flush(void);
 void out_write(int stream, const char *p, size_t n);
 
 int clock_add(JSContext *ctx, JSValueConst native);
-void clock_fill(void *p, size_t n);  /* real randomness */
+bool clock_fill(void *p, size_t n);  /* randomness; false: not granted */
 uint64_t clock_now_ns(void);	     /* monotonic */
 void clock_start(void);		     /* from now on it is real */
 void clock_sleep_ns(uint64_t ns);    /* returns early on interruption */

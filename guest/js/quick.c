@@ -16,7 +16,7 @@ static bool resume_async(JSContext *ctx, struct JSAsyncFunctionData *s);
 struct quick_state {
 	const uint32_t *limit;
 	bool *oom;
-	void (*fill)(void *p, size_t n);
+	bool (*fill)(void *p, size_t n);
 	bool seeded;
 	const bool *in_job;
 };
@@ -103,20 +103,27 @@ void quick_gc_slack(JSRuntime *rt, size_t slack)
 
 /* ---- randomness ---- */
 
+JSValue quick_no_random(JSContext *ctx)
+{
+	return JS_ThrowPlainError(ctx, "EACCES: permission denied: randomness "
+				  "is not granted to this run");
+}
+
 static JSValue quick_math_random(JSContext *ctx, JSValueConst this_val,
 				 int argc, JSValueConst *argv)
 {
 	if (!quick.seeded) {
 		uint64_t seed = 0;
 
-		quick.fill(&seed, sizeof(seed));
+		if (!quick.fill(&seed, sizeof(seed)))
+			return quick_no_random(ctx);
 		ctx->random_state = seed ? seed : 1;
 		quick.seeded = true;
 	}
 	return js_math_random(ctx, this_val, argc, argv);
 }
 
-void quick_unseed(JSContext *ctx, void (*fill)(void *p, size_t n))
+void quick_unseed(JSContext *ctx, bool (*fill)(void *p, size_t n))
 {
 	ctx->random_state = 1;
 	quick.fill = fill;

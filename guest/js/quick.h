@@ -44,7 +44,8 @@ enum quick_kind {
 /* A runtime whose allocations fail past *limit bytes (0: none) and set *oom. */
 JSRuntime *quick_runtime_new(const uint32_t *limit, bool *oom);
 /* Math.random seeds itself by `fill` on its first call after quick_unseed. */
-void quick_unseed(JSContext *ctx, void (*fill)(void *p, size_t n));
+void quick_unseed(JSContext *ctx, bool (*fill)(void *p, size_t n));
+JSValue quick_no_random(JSContext *ctx); /* throws: a policy gives none */
 /* Installs Math.random, Error.prototype.stack and Error.captureStackTrace. */
 int quick_patch(JSContext *ctx);
 /* Collections start again only after `slack` more bytes. */
