@@ -128,8 +128,9 @@ static int check_digest(struct hash *h, const struct content_want *want,
 	hash_hex(got, HASH_BYTES, is);
 	hash_hex(want->sha256, HASH_BYTES, should);
 	return err_set(err, REDOMA_E_INVALID, WHERE,
-		       "sha256 is %s, the policy says %s: %s", is, should,
-		       SHOW(str_of(want->name)));
+		       "%s: sha256 is %s, the policy says %.16s...; if that "
+		       "is meant, write the new one",
+		       SHOW(str_of(want->name)), is, should);
 }
 
 static int check_unchanged(int fd, const struct content_id *before,

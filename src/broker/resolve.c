@@ -103,11 +103,12 @@ static int fail_link(const struct resolve *r, const char *path,
 			       "%s %s: goes round in links or through a magic "
 			       "link; name the real path",
 			       r->label, SHOW(str_of(r->host)));
+	/* The link begins the host name: both would cut off the advice. */
 	return err_set(err, REDOMA_E_INVALID, WHERE,
-		       "%s %s: %s is a symbolic link to %s; name the real "
-		       "path or write `follow: true`",
-		       r->label, SHOW(str_of(r->host)), SHOW(str_of(link)),
-		       SHOW(str_of(target)));
+		       "%s %s is a symbolic link to %s; name the real path%s",
+		       r->label, SHOW(str_of(link)), SHOW(str_of(target)),
+		       r->may_follow ? " or write `follow: true` in a policy"
+				     : "");
 }
 
 /* errno of a failed open becomes a sentence. */
@@ -129,9 +130,10 @@ static int fail(const struct resolve *r, const char *path,
 	case ENOENT:
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "%s %s: no such file or directory; check the "
-			       "name, relative ones start from the policy's "
-			       "directory",
-			       r->label, host);
+			       "name%s",
+			       r->label, host,
+			       r->in_file ? ", relative ones start from the "
+					    "policy's directory" : "");
 	case EACCES:
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "%s %s: you may not open it (permission "

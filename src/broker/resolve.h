@@ -23,6 +23,8 @@ struct resolve {
 	char label[32];	   /* "line 7: read", for sentences */
 	const char *host;  /* as the policy has it */
 	bool follow;
+	bool may_follow; /* `follow: true` is for grants of this kind */
+	bool in_file;	 /* written in a policy file, not as an option */
 };
 
 /* Opens the directory that relative names start from (O_PATH). */

@@ -197,7 +197,9 @@ static int seal_grant(struct sealed *s, int base, const struct grant *from,
 
 	g.r = (struct resolve){.base = base,
 			       .host = from->host,
-			       .follow = from->follow};
+			       .follow = from->follow,
+			       .may_follow = from->kind < GRANT_WRITE_FILE,
+			       .in_file = from->line > 0};
 	if (from->line)
 		snprintf(g.r.label, sizeof g.r.label, "line %d: %s",
 			 from->line, label);
@@ -376,6 +378,21 @@ size_t seal_denials(const struct sealed *s, const struct seal_denial **ret)
 {
 	*ret = s->denials;
 	return s->n_denials;
+}
+
+const struct plan_grant *seal_find(const struct sealed *s, struct str guest,
+				   bool write, const char **ret_host)
+{
+	for (size_t i = 0; i < s->plan.n_grants; i++) {
+		const struct plan_grant *g = &s->plan.grants[i];
+
+		if ((g->kind >= GRANT_WRITE_FILE) != write ||
+		    !str_equal(guest, str_of(g->guest)))
+			continue;
+		*ret_host = s->held[i].host;
+		return g;
+	}
+	return NULL;
 }
 
 static void close_fd(int fd)

@@ -52,6 +52,10 @@ uint64_t seal_file_bytes(const struct sealed *s);
  * changed meanwhile. */
 MUST_CHECK int seal_verify(const struct sealed *s, struct redoma_error *err);
 size_t seal_denials(const struct sealed *s, const struct seal_denial **ret);
+/* The grant whose name in the guest is exactly `guest`, or NULL: for advice on
+ * what it lacks.  *ret_host is the policy's name for it; both borrowed. */
+const struct plan_grant *seal_find(const struct sealed *s, struct str guest,
+				   bool write, const char **ret_host);
 /* Drops all stages and closes all descriptors; NULL is fine. */
 void seal_close(struct sealed *s);
 static inline void seal_cleanup(struct sealed **s)

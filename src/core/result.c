@@ -45,8 +45,10 @@ void redoma_result_free(struct redoma_result *r)
 
 	if (!r)
 		return;
-	for (i = 0; i < r->n_denials; i++)
+	for (i = 0; i < r->n_denials; i++) {
 		free(r->denials[i].path);
+		free(r->denials[i].allow);
+	}
 	for (i = 0; i < r->n_files; i++) {
 		free(r->files[i].path);
 		free(r->files[i].why);
@@ -155,6 +157,15 @@ static void put_limit(struct json_writer *w, const struct redoma_result *r)
 	json_write_end(w, '}');
 }
 
+/* What has no name among files: a line there is for two, none for sockets. */
+static void put_source(struct json_writer *w, const char *op)
+{
+	if (!strcmp(op, "clock"))
+		put_text(w, "allow", "clock: real");
+	else if (!strcmp(op, "random"))
+		put_text(w, "allow", "random: real");
+}
+
 static void put_denial(struct json_writer *w, const struct result_denial *d)
 {
 	CLEANUP(buf_done) struct buf line = {0};
@@ -164,7 +175,11 @@ static void put_denial(struct json_writer *w, const struct result_denial *d)
 	json_write_key(w, "path");
 	json_write_string(w, d->path, d->path_len);
 	put_u64(w, "count", d->count);
-	if (!policy_print_allow(d->path, d->path_len, d->write, &line))
+	if (d->allow)
+		put_text(w, "allow", d->allow);
+	else if (!d->path_len)
+		put_source(w, d->op);
+	else if (!policy_print_allow(d->path, d->path_len, d->write, &line))
 		put(w, "allow", &line);
 	json_write_end(w, '}');
 }

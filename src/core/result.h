@@ -14,6 +14,8 @@ struct result_denial {
 	size_t path_len;
 	uint64_t count;
 	bool write;
+	char *allow; /* owned; the policy line that allows it, or NULL: made of
+			the rest */
 };
 
 struct result_file {

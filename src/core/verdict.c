@@ -142,6 +142,27 @@ static int add_denial(struct redoma_result *res, struct str op, struct str path,
 	return 0;
 }
 
+/* A grant of that very name is there: one of its bounds was reached. */
+static int add_advice(struct redoma_result *res, const struct sealed *s)
+{
+	for (size_t i = 0; i < res->n_denials; i++) {
+		CLEANUP(buf_done) struct buf b = {0};
+		struct result_denial *d = &res->denials[i];
+		const char *host;
+		const struct plan_grant *g = seal_find(
+			s, (struct str){d->path, d->path_len}, d->write, &host);
+
+		if (!g || (d->write && !strcmp(d->op, "open")))
+			continue;
+		if (policy_print_more(g, host, d->op, &b))
+			return -1;
+		d->allow = buf_take(&b);
+		if (!d->allow)
+			return -1;
+	}
+	return 0;
+}
+
 static bool is_told(const struct redoma_result *res, struct str path)
 {
 	for (size_t i = 0; i < res->n_denials; i++)
@@ -198,6 +219,8 @@ static int copy_denials(struct redoma_result *res, const struct outcome *o,
 	}
 	if (!r)
 		r = add_sealed(res, s);
+	if (!r)
+		r = add_advice(res, s);
 	return r ? err_nomem(err, WHERE) : 0;
 }
 

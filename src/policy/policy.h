@@ -87,6 +87,10 @@ MUST_CHECK int policy_contains(const struct policy *outer,
 			       struct redoma_error *err);
 /* The effective policy with every default, as YAML that policy_parse takes. */
 MUST_CHECK int policy_print(const struct policy *p, struct buf *out);
+/* The same where the grant is there, by this name of the host, and a bound of
+ * it was reached: the line with twice as much, for reading without a bound. */
+MUST_CHECK int policy_print_more(const struct plan_grant *g, const char *host,
+				 const char *op, struct buf *out);
 /* The line of YAML that would allow a denied operation, quoted so that guest
  * bytes cannot forge a line: `read: ["/etc/passwd"]`. */
 MUST_CHECK int policy_print_allow(const char *path, size_t path_len, bool write,

@@ -157,6 +157,43 @@ int policy_print(const struct policy *p, struct buf *out)
 	return 0;
 }
 
+static uint64_t twice(uint64_t n)
+{
+	return n > POLICY_UNSET / 2 ? n : n ? 2 * n : 1;
+}
+
+static int print_more_writing(const struct plan_grant *g, const char *op,
+			      struct buf *out)
+{
+	char text[UNITS_TEXT_MAX];
+	bool files = !strcmp(op, "create");
+	uint64_t bytes = files ? g->max_bytes : twice(g->max_bytes);
+
+	if (buf_addf(out, ", max_bytes: %s", units_print_size(bytes, text)))
+		return -1;
+	return files ? buf_addf(out, ", max_files: %" PRIu64,
+				twice(g->max_files)) : 0;
+}
+
+int policy_print_more(const struct plan_grant *g, const char *host,
+		      const char *op, struct buf *out)
+{
+	bool write = g->kind >= GRANT_WRITE_FILE;
+	size_t before = out->len;
+
+	if (!buf_addf(out, write ? "write: [{host: " : "read: [{host: ") &&
+	    !json_put_string(out, host, strlen(host)) &&
+	    !buf_addf(out, ", as: ") &&
+	    !json_put_string(out, g->guest, strlen(g->guest)) &&
+	    (!write || !print_more_writing(g, op, out)) &&
+	    !buf_addf(out, "}]"))
+		return 0;
+	out->len = before;
+	if (out->data)
+		out->data[before] = '\0';
+	return -1;
+}
+
 int policy_print_allow(const char *path, size_t path_len, bool write,
 		       struct buf *out)
 {

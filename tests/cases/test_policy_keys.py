@@ -170,7 +170,8 @@ def _():
         expect(r, "ok", value=1767225600000)
     for r in (under("clock: none", "Date.now()"),
               js("Date.now()", "--clock", "none")):
-        need(r.json["denials"] and "clock" in r.text, r.about())
+        need([d["allow"] for d in r.json["denials"]] == ["clock: real"],
+             r.about())
 
 
 @case("random: real, seed, none")
@@ -182,7 +183,35 @@ def _():
     need(a == js(code, "--random", "seed:42").json["value"], "seeds differ")
     need(a != js(code, "--random", "seed:43").json["value"], "seed ignored")
     for r in (under("random: none", code), js(code, "--random", "none")):
-        need(r.json["denials"] and "random" in r.text, r.about())
+        expect(r, "error", says="EACCES")
+        need([d["allow"] for d in r.json["denials"]] == ["random: real"],
+             r.about())
+    expect(js("try { Math.random() } catch (e) { e.name }", "--random",
+              "none"), "ok", value="Error")
+
+
+@case("the advice for a bound that was reached is the grant with more")
+def _():
+    plain = plain_file()
+    out = scratch() / "bounds"
+    out.mkdir(exist_ok=True)
+    fs = "const fs = require('node:fs'); "
+    for text, code, more in (
+            (f"read: [{{host: {plain}, as: /r/f, max_bytes: 8B}}]",
+             fs + "fs.readFileSync('/r/f').length",
+             f'read: [{{host: "{plain}", as: "/r/f"}}]'),
+            (f"write: [{{host: {out}/f, as: /o, max_bytes: 1KiB}}]",
+             fs + "fs.writeFileSync('/o', 'x'.repeat(2000))",
+             f'write: [{{host: "{out}/f", as: "/o", max_bytes: 2KiB}}]'),
+            (f"write: [{{host: {out}/, as: /n/, max_bytes: 1KiB, "
+             "max_files: 1}]",
+             fs + "fs.writeFileSync('/n/a', ''); fs.writeFileSync('/n/b', '')",
+             f'write: [{{host: "{out}/", as: "/n", max_bytes: 1KiB, '
+             'max_files: 2}]')):
+        r = under(text, code)
+        expect(r, "error")
+        need([d["allow"] for d in r.json["denials"]] == [more], r.about())
+        expect(under(more, code), "ok")
 
 
 @case("on_denied: error, end")

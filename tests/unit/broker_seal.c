@@ -197,6 +197,7 @@ static void digests(void **state)
 	read_fd(pg->fd, "abc");
 	assert_int_equal(seal_verify(p->sealed, &p->err), 0);
 	seal_fails(p, "the policy says");
+	seal_fails(p, "write the new one");
 	/* The digest is of the whole file, the range only what is shown. */
 	put_file(p->dir, "f", "abc");
 	g->first = g->last = 1;

@@ -469,6 +469,39 @@ static void advice_cannot_be_forged(void **state)
 	policy_free(parse(b.data));
 }
 
+static void advice_on_a_bound(void **state)
+{
+	static const struct {
+		enum grant_kind kind;
+		const char *op, *text;
+	} row[] = {
+		{GRANT_READ_FILE, "read",
+		 "read: [{host: \"a\\\"]\", as: \"/g\"}]"},
+		{GRANT_WRITE_FILE, "write",
+		 "write: [{host: \"a\\\"]\", as: \"/g\", max_bytes: 2MiB}]"},
+		{GRANT_WRITE_DIR, "create",
+		 "write: [{host: \"a\\\"]\", as: \"/g\", max_bytes: 1MiB, "
+		 "max_files: 6}]"},
+	};
+	struct plan_grant g = {.guest = (char *)"/g",
+			       .max_bytes = 1 << 20,
+			       .max_files = 3};
+	CLEANUP(buf_done) struct buf b = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		buf_clear(&b);
+		g.kind = row[i].kind;
+		assert_int_equal(policy_print_more(&g, "a\"]", row[i].op, &b),
+				 0);
+		assert_string_equal(b.data, row[i].text);
+	}
+	buf_clear(&b);
+	g.max_files = UINT64_MAX;
+	assert_int_equal(policy_print_more(&g, "a/", "create", &b), 0);
+	assert_non_null(strstr(b.data, "max_files: 18446744073709551615}]"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -485,6 +518,7 @@ int main(void)
 		cmocka_unit_test(keeps_text_apart_from_numbers),
 		cmocka_unit_test(prints_every_default),
 		cmocka_unit_test(advice_cannot_be_forged),
+		cmocka_unit_test(advice_on_a_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
