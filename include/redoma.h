@@ -125,6 +125,12 @@ redoma_policy_parse(const char *text, uint64_t len, const char *base_dir,
 REDOMA_API REDOMA_MUST_CHECK int
 redoma_policy_read(const char *path, struct redoma_policy **ret,
 		   struct redoma_error *err);
+/* 0 if a run under outer could be narrowed to inner (redoma_request.narrow);
+ * else REDOMA_E_DENIED, naming the first thing that is wider. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_policy_contains(const struct redoma_policy *outer,
+		       const struct redoma_policy *inner,
+		       struct redoma_error *err);
 /* The effective policy with every default, as YAML; free with redoma_free. */
 REDOMA_API REDOMA_MUST_CHECK int
 redoma_policy_show(const struct redoma_policy *p, char **ret,

@@ -21,6 +21,9 @@ static int show(const struct args *a, struct redoma_error *err)
 	const char *path = a->n_words > 1 ? a->words[1] : NULL;
 	int rc = grants_build(a, path, &g, err);
 
+	/* What no run would be given is not shown either. */
+	if (!rc && g.request)
+		rc = redoma_policy_contains(g.policy, g.request, err);
 	if (!rc)
 		rc = redoma_policy_show(g.request ? g.request : g.policy,
 					&text, err);

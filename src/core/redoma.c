@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/str.h"
 #include "core/fit.h"
 #include "core/handle.h"
 #include "core/install.h"
@@ -56,6 +57,19 @@ static int check_policy_file(int fd, const char *path,
 		       path);
 }
 
+/* The last component alone: what to do comes last and must not be cut. */
+static void put_file_name(const char *path, struct redoma_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	struct redoma_error was;
+
+	if (!err)
+		return;
+	was = *err;
+	err_set(err, was.code, was.where, "%s: %s",
+		SHOW(str_of(slash ? slash + 1 : path)), was.text);
+}
+
 int redoma_policy_read(const char *path, struct redoma_policy **ret,
 		       struct redoma_error *err)
 {
@@ -73,8 +87,18 @@ int redoma_policy_read(const char *path, struct redoma_policy **ret,
 	r = fd_read_all(fd, ((size_t)1 << 20), path, &text, err);
 	if (r)
 		return r;
-	return redoma_policy_parse(text.data ? text.data : "", text.len,
-				   dirname(dir), ret, err);
+	r = redoma_policy_parse(text.data ? text.data : "", text.len,
+				dirname(dir), ret, err);
+	if (r == REDOMA_E_INVALID)
+		put_file_name(path, err);
+	return r;
+}
+
+int redoma_policy_contains(const struct redoma_policy *outer,
+			   const struct redoma_policy *inner,
+			   struct redoma_error *err)
+{
+	return policy_contains(inside(outer), inside(inner), err);
 }
 
 int redoma_policy_with(const struct redoma_policy *p, const char *key,

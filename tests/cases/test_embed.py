@@ -94,6 +94,11 @@ int main(int argc, char **argv)
 	if (redoma_policy_with(p, "limit", "wal=1s", NULL, &q, &e) !=
 		    REDOMA_E_INVALID || !strstr(e.text, "wall"))
 		return fail("a typo went through", &e);
+	if (redoma_policy_contains(p, q, &e))
+		return fail("narrower", &e);
+	if (redoma_policy_contains(q, p, &e) != REDOMA_E_DENIED ||
+	    !strstr(e.text, "wall"))
+		return fail("wider went through", &e);
 	if (redoma_open(q, &o, &handle, &e))
 		return fail("open", &e);
 	redoma_policy_free(p);
