@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
 
 const struct option grants_options[] = {
 	{.name = "policy", .value = "FILE", .words = "@file",
@@ -53,6 +55,27 @@ static void policy_cleanup(struct redoma_policy **p)
 	redoma_policy_free(*p);
 }
 
+/* Which of two is meant cannot be told: as for a key of a policy. */
+static int check_once(const struct args *a, size_t i, struct redoma_error *err)
+{
+	const struct arg *g = &a->given[i];
+	struct str key, earlier, rest;
+
+	if ((strcmp(g->option->name, "limit") &&
+	     strcmp(g->option->name, "env")) ||
+	    !str_split(str_of(g->value), '=', &key, &rest))
+		return 0;
+	for (size_t k = 0; k < i; k++)
+		if (a->given[k].option == g->option &&
+		    str_split(str_of(a->given[k].value), '=', &earlier,
+			      &rest) &&
+		    str_equal(key, earlier))
+			return err_set(err, REDOMA_E_INVALID, "cli",
+				       "--%s %s is given twice; give it once",
+				       g->option->name, SHOW(key));
+	return 0;
+}
+
 /* Replaces *p by *p with every option of the command line, in order. */
 static int add_options(const struct args *a, struct redoma_policy **p,
 		       struct redoma_error *err)
@@ -64,6 +87,9 @@ static int add_options(const struct args *a, struct redoma_policy **p,
 
 		if (!is_mine(o))
 			continue;
+		rc = check_once(a, i, err);
+		if (rc)
+			return rc;
 		rc = redoma_policy_with(*p, key_of(o), a->given[i].value, NULL,
 					&next, err);
 		if (rc)

@@ -94,8 +94,8 @@ static void report_denials(const struct json_value *denials)
 		const char *path = text(it.value, "path");
 		uint64_t count = number(it.value, "count");
 
-		print_line("denied: %s %s (%" PRIu64 "x)%s%s",
-			   text(it.value, "op"), path, count,
+		print_line("denied: %s%s%s (%" PRIu64 "x)%s%s",
+			   text(it.value, "op"), *path ? " " : "", path, count,
 			   *allow ? "; the policy line that allows it: " : "",
 			   allow);
 	}
@@ -120,7 +120,8 @@ void report_lines(struct redoma_result *r)
 		print_line("%s: exit code %d", status, exit_code);
 	else if (redoma_result_status(r) != REDOMA_STATUS_OK)
 		print_line("%s", status);
-	if (json_is_true(json_member(root, "truncated")))
+	if (redoma_result_status(r) != REDOMA_STATUS_OUTPUT_LIMIT &&
+	    json_is_true(json_member(root, "truncated")))
 		print_line("output was cut at its limit; raise limits.output, "
 			   "or write to a granted file");
 	report_denials(json_member(root, "denials"));

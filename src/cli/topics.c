@@ -12,9 +12,11 @@ static const char limits[] =
 	"  memory   128MiB    what the guest may hold; KiB, MiB or GiB\n"
 	"  output   1MiB      stdout, stderr and value together\n"
 	"  fuel     not set   instructions counted; makes cost repeatable\n"
-	"  files    64        open handles\n"
+	"  files    64        open handles; one more fails in the guest\n"
+	"  calls, in_flight   tool calls, not in this release\n"
 	"\n"
-	"A limit ends the run with exit code 3 and says which one it was.\n";
+	"A limit ends the run with exit code 3 and says which one it was. An\n"
+	"allocation over memory may instead fail in the guest.\n";
 
 static const struct topic topics[] = {
 	{"limits", limits},

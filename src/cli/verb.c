@@ -74,6 +74,12 @@ int verb_run(const struct verb *v, char **argv)
 	}
 	if (args_has(&a, "help"))
 		return help_verb(v);
+	if (v->takes_none && a.n_words) {
+		err_set(&err, REDOMA_E_INVALID, "cli",
+			"%s takes no word such as %s; leave it out",
+			v->name, SHOW(str_of(a.words[0])));
+		return print_refused(&err, args_has(&a, "json"));
+	}
 	return v->run(&a);
 }
 

@@ -12,6 +12,7 @@ struct verb {
 	const char *detail;   /* paragraphs for help and man; or NULL */
 	const char *words;    /* completion of plain words; or NULL */
 	const struct option *options[ARGS_TABLES_MAX]; /* ends with NULL */
+	bool takes_none;      /* plain words are refused */
 	int (*run)(const struct args *a); /* exit code */
 };
 

@@ -95,5 +95,6 @@ const struct verb verb_doctor_row = {
 	.detail = "One line for each control of the sandbox, with the remedy "
 		  "where one is missing.",
 	.options = {options, verb_options},
+	.takes_none = true,
 	.run = run,
 };

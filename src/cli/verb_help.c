@@ -54,13 +54,21 @@ static int run(const struct args *a)
 		return help_flush(&b, man_add(&b));
 	if (args_value(a, "completions"))
 		return print_completions(args_value(a, "completions"));
+	if (a->n_words > 1) {
+		struct redoma_error err;
+
+		err_set(&err, REDOMA_E_INVALID, "cli",
+			"help takes one word: redoma help %s",
+			SHOW(str_of(a->words[0])));
+		return print_refused(&err, false);
+	}
 	return a->n_words ? print_topic(a->words[0]) : help_screen();
 }
 
 const struct verb verb_help_row = {
 	.name = "help",
 	.synopsis = "[VERB|limits|exit-codes] [--man]",
-	.summary = "explain a verb or a topic",
+	.summary = "explain a verb, `limits` or `exit-codes`",
 	.words = "run eval policy doctor version limits exit-codes",
 	.options = {options, verb_options},
 	.run = run,

@@ -22,5 +22,6 @@ const struct verb verb_version_row = {
 	.synopsis = "",
 	.summary = "print the version",
 	.options = {verb_options},
+	.takes_none = true,
 	.run = run,
 };

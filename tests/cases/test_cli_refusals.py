@@ -353,6 +353,66 @@ def _():
     refused("run", script(), "--policy", p, "--env", "A=b", code=4, says="A")
 
 
+@case("policy show refuses what a run would refuse as wider")
+def _():
+    p = write("n.yaml", "redoma: 1\nlimits: {wall: 2s}\n")
+    for place in ((p,), ("--policy", p)):
+        r = command("policy", "show", *place, "--limit", "wall=1s")
+        need(r.code == 0 and b"wall: 1s" in r.out, r.about())
+        for more, says in ((("--limit", "wall=5s"), "5s"),
+                           (("--read", "/etc/hosts"), "/etc/hosts")):
+            r = command("policy", "show", *place, *more)
+            need(r.code == 4 and not r.out and says in r.text, r.about())
+
+
+@case("policy: what is wrong in a file is told with the file's name")
+def _():
+    p = write("named.yaml", "redoma: 1\nlimit: {}\n")
+    for args in (("policy", "check", p), ("policy", "show", p)):
+        r = command(*args)
+        need(r.code == 2 and '"named.yaml": line 2 column 1' in r.text,
+             r.about())
+    refused("run", script(), "--policy", p, says=["named.yaml", "limits"])
+
+
+@case("a limit or a variable given twice is refused, as in a policy")
+def _():
+    ok("run", script(), "--limit", "wall=1s", "--limit", "cpu=1s", "--env",
+       "A=1", "--env", "B=1")
+    refused("run", script(), "--limit", "wall=1s", "--limit", "wall=2s",
+            says=["wall", "twice"])
+    refused("run", script(), "--env", "A=1", "--env", "A=2",
+            says=["A", "twice"])
+
+
+@case("a word too many is refused by verbs that take none")
+def _():
+    for args in (("doctor", "extra"), ("version", "extra"),
+                 ("help", "run", "extra")):
+        r = command(*args)
+        need(r.code == 2 and not r.out and r.err.count(b"\n") == 1, r.about())
+
+
+@case("advice fits how a grant was given")
+def _():
+    plain = write("plain.txt", "text")
+    link = scratch() / "advice-link"
+    link.symlink_to(plain)
+    folder = scratch() / "advice-dir"
+    folder.symlink_to(scratch())
+    p = write("a.yaml", "redoma: 1\nread: [{host: gone, as: /x}]\n")
+    r = command("run", script(), "--policy", p)
+    need(r.code == 2 and "policy's directory" in r.text, r.about())
+    r = command("run", script(), "--read", "gone")
+    need(r.code == 2 and "no such file" in r.text
+         and "policy's directory" not in r.text, r.about())
+    r = command("run", script(), "--read", f"{link}=/x")
+    need(r.code == 2 and "follow: true" in r.text, r.about())
+    r = command("run", script(), "--write", f"{folder}/x=/x:1KiB")
+    need(r.code == 2 and "symbolic link" in r.text
+         and "follow" not in r.text, r.about())
+
+
 @case("policy show prints a policy that policy check takes")
 def _():
     plain = write("plain.txt", "text")

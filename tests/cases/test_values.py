@@ -108,6 +108,14 @@ def _():
     need(r.json["truncated"] is True, r.about())
 
 
+@case("a limit of output is told in one line")
+def _():
+    r = command("eval", "js", "'x'.repeat(5000)", "--limit", "output=2KiB")
+    lines = r.err.decode().splitlines()
+    need(r.code == 3 and len(lines) == 1 and "output_limit" in lines[0],
+         r.about())
+
+
 @case("output that is not UTF-8 is still valid JSON")
 def _():
     r = js("process.stdout.write(new Uint8Array([0xff, 0x41, 0xc3]));"
