@@ -50,7 +50,7 @@ static bool is_digit(char c)
 static const char *flaw_of_start(struct str s, const struct words *w)
 {
 	if (s.len && s.p[0] == '-')
-		return "the number is negative; limits are positive";
+		return "the number is negative; write a positive one";
 	if (!s.len || !is_digit(s.p[0]))
 		return w->shape;
 	if (s.len > 1 && s.p[0] == '0' && (is_digit(s.p[1]) || s.p[1] == '_'))

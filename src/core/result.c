@@ -166,6 +166,17 @@ static void put_source(struct json_writer *w, const char *op)
 		put_text(w, "allow", "random: real");
 }
 
+/* A directory is granted by a name that ends in a slash. */
+static int print_allow(const struct result_denial *d, struct buf *line)
+{
+	CLEANUP(buf_done) struct buf path = {0};
+
+	if (strcmp(d->op, "mkdir"))
+		return policy_print_allow(d->path, d->path_len, d->write, line);
+	return buf_add(&path, d->path, d->path_len) || buf_add(&path, "/", 1) ||
+	       policy_print_allow(path.data, path.len, d->write, line);
+}
+
 static void put_denial(struct json_writer *w, const struct result_denial *d)
 {
 	CLEANUP(buf_done) struct buf line = {0};
@@ -179,7 +190,7 @@ static void put_denial(struct json_writer *w, const struct result_denial *d)
 		put_text(w, "allow", d->allow);
 	else if (!d->path_len)
 		put_source(w, d->op);
-	else if (!policy_print_allow(d->path, d->path_len, d->write, &line))
+	else if (!print_allow(d, &line))
 		put(w, "allow", &line);
 	json_write_end(w, '}');
 }

@@ -21,8 +21,8 @@ static int wider(struct redoma_error *err, const char *what,
 		 const char *inner, const char *outer)
 {
 	return err_set(err, REDOMA_E_DENIED, WHERE,
-		       "%s: %s is more than the policy's %s", what, inner,
-		       outer);
+		       "%s: %s is more than the policy's %s; ask for no more "
+		       "than that", what, inner, outer);
 }
 
 static int check_limits(const struct policy *outer, const struct policy *inner,
@@ -210,11 +210,12 @@ static int check_grant(const struct policy *outer, const struct policy *inner,
 	}
 	if (first)
 		return err_set(err, REDOMA_E_DENIED, WHERE, "%s %s: %s is "
-			       "wider than the policy's", word,
+			       "wider than the policy's; ask for no more "
+			       "than that", word,
 			       SHOW(str_of(i->guest)), first);
 	return err_set(err, REDOMA_E_DENIED, WHERE, "%s %s as %s: the policy "
-		       "does not grant it", word, SHOW(str_of(i->host)),
-		       SHOW(str_of(i->guest)));
+		       "does not grant it; leave it out", word,
+		       SHOW(str_of(i->host)), SHOW(str_of(i->guest)));
 }
 
 static int check_grants(const struct policy *outer, const struct policy *inner,
@@ -247,11 +248,13 @@ static int check_env(const struct policy *outer, const struct policy *inner,
 		there = env_find(outer->env, name);
 		if (!there)
 			return err_set(err, REDOMA_E_DENIED, WHERE, "env %s: "
-				       "the policy does not have it",
+				       "the policy does not have it; leave it "
+				       "out",
 				       SHOW(name));
 		if (!str_equal(str_of(there), str_of(inner->env[i])))
 			return err_set(err, REDOMA_E_DENIED, WHERE, "env %s: "
-				       "the policy has another value",
+				       "the policy has another value; leave it "
+				       "out",
 				       SHOW(name));
 	}
 	return 0;
@@ -300,7 +303,7 @@ static int check_rest(const struct policy *outer, const struct policy *inner,
 		return wider(err, "on_denied", "error", "end");
 	if (more)
 		return err_set(err, REDOMA_E_DENIED, WHERE, "walls: the policy "
-			       "requires %s",
+			       "requires %s; leave it out",
 			       policy_control_names[__builtin_ctz(more)]);
 	if (inner->reuse_tenant && !outer->reuse_tenant)
 		return wider(err, "reuse", "tenant", "never");

@@ -40,6 +40,9 @@ static int refuse_syntax(const yaml_parser_t *p, struct redoma_error *err)
 			       "context"))
 		what = "a second \": \" in one line; put the value in quotes, "
 		       "or check the indentation";
+	else if (strstr(what, "expected ',' or"))
+		what = "a list or map in one line is not closed, or lacks a "
+		       "comma; check its [ ] { }";
 	return refuse(mark(*m), err, what);
 }
 

@@ -214,6 +214,22 @@ def _():
         expect(under(more, code), "ok")
 
 
+@case("the advice for a directory that may not be made grants one")
+def _():
+    place = scratch() / "mkdir-me"
+    place.mkdir(exist_ok=True)
+    code = ("const fs = require('node:fs'); fs.mkdirSync('%s', "
+            "{ recursive: true }); fs.writeFileSync('%s/f', 'x'); 1"
+            % (place, place))
+    r = js(code)
+    expect(r, "error")
+    allow = [d["allow"] for d in r.json["denials"] if d["op"] == "mkdir"]
+    need(allow == [f'write: [{{host: "{place}/", max_bytes: 1MiB}}]'],
+         r.about())
+    expect(under(allow[0], code), "ok", value=1)
+    need((place / "f").read_text() == "x", "not written")
+
+
 @case("on_denied: error, end")
 def _():
     code = "try { " + READ + " } catch { 'went on' }"

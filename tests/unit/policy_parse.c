@@ -493,7 +493,7 @@ static void reads_a_subset_of_yaml(void **state)
 	assert_says("%YAML 1.1\n---\nredoma: 1", "line", "directives");
 	assert_says("%TAG ! x\n---\nredoma: 1", "line", "directives");
 	assert_says(V "limits:\n\twall: 2s", "line 3", "tab");
-	assert_says(V "read: [a", "line", "did not find");
+	assert_says(V "read: [a", "line", "is not closed");
 	assert_says(V "clock: a: b", "line 2", "second \": \"");
 	assert_says(V "read: [\"a]", "line 2", "not closed");
 	assert_says(V "limits: {wall: 2s}}", "line 2", "");
