@@ -27,7 +27,7 @@ struct run_usage {
 	uint64_t cpu_us;      /* of this process in all */
 };
 void run_usage(struct kit *k, struct run_usage *ret);
-/* Puts the instance back to the image; returns the microseconds it took.  In
+/* Puts the instance back to the image; *ret_us is the CPU time it took.  In
  * verify mode *ret_wrong counts bytes that are not the image's afterwards. */
 MUST_CHECK int run_reset(struct kit *k, uint64_t *ret_us, uint64_t *ret_wrong,
 			 struct redoma_error *err);
