@@ -46,19 +46,21 @@ static int fill_native(JSContext *ctx)
 	return 0;
 }
 
-/* One run of nothing, so that what the first run would set up is set up. */
-static void warm_up(JSContext *ctx)
+/* A run of nothing, so that what the first run would set up is set up. */
+static void warm_up(JSContext *ctx, const char *source)
 {
 	bool syntax;
-	JSValue p = source_start(ctx, "1+1", 3, "warm.js", &syntax);
-	JSValue v;
+	JSValue p = source_start(ctx, source, strlen(source), "warm.js",
+				 &syntax);
+	JSValue v = p;
 	char *text;
 	size_t n;
 	bool carry;
 
-	if (loop_run(ctx))
+	if (JS_IsException(p) || loop_run(ctx))
 		__builtin_trap();
-	v = source_value(ctx, JS_PromiseResult(ctx, p));
+	if (guest.shape != GUEST_PLAIN)
+		v = source_value(ctx, JS_PromiseResult(ctx, p));
 	if (serial_print(ctx, v, &text, &n, &carry))
 		__builtin_trap();
 	js_free(ctx, text);
@@ -79,7 +81,8 @@ EXPORT(redoma_init) void redoma_init(void)
 	ctx = guest.ctx = JS_NewContext(guest.rt);
 	if (!ctx || quick_patch(ctx) || fill_native(ctx) || prelude_load(ctx))
 		__builtin_trap();
-	warm_up(ctx);
+	warm_up(ctx, "await 1");
+	warm_up(ctx, "1+1");
 	quick_unseed(ctx, clock_fill);
 	JS_RunGC(guest.rt);
 	quick_gc_slack(guest.rt, GC_SLACK);
@@ -194,9 +197,12 @@ static int run(JSContext *ctx, bool *ret_syntax)
 		return -1;
 	p = source_start(ctx, guest.base + q->source.off, q->source.len,
 			 guest.base + q->name.off, ret_syntax);
-	if (JS_IsException(p) || settle(ctx, p, &v))
+	if (JS_IsException(p))
 		return -1;
-	v = source_value(ctx, v);
+	if (guest.shape == GUEST_PLAIN)
+		v = loop_run(ctx) ? JS_EXCEPTION : p;
+	else
+		v = settle(ctx, p, &v) ? JS_EXCEPTION : source_value(ctx, v);
 	while (JS_IsPromise(v))
 		if (settle(ctx, v, &v))
 			return -1;

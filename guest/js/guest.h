@@ -26,6 +26,7 @@ enum guest_kind {
 };
 
 enum guest_shape {
+	GUEST_PLAIN, /* a script without the word await: it is its value */
 	GUEST_SCRIPT,
 	GUEST_BODY,
 	GUEST_MODULE,
