@@ -1,5 +1,6 @@
 #include "core/converse.h"
 
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -235,6 +236,16 @@ static uint64_t listen_until(const struct watch *w, const struct slot *s,
 	return s->cpu >= 0 && at > now + SILENT_US ? now + SILENT_US : at;
 }
 
+/* A worker on this CPU runs at once, and we go on when it waits: neither wakes
+ * the other, and we are not moved to a CPU that sleeps. */
+static void give_way(const struct slot *s)
+{
+	bool heard = s->channel.at < s->channel.have;
+
+	if (!heard && s->cpu >= 0 && s->cpu == sched_getcpu())
+		sched_yield();
+}
+
 static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 		     struct watch *w, struct redoma_error *err)
 {
@@ -251,6 +262,7 @@ static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 		/* Also while it never stops talking. */
 		if (now >= at && (over = watch_over(w, before, &t->verdict)))
 			break;
+		give_way(s);
 		r = channel_recv(&s->channel, now < at ? at - now : 0, &f,
 				 &body, NULL);
 		if (!r)

@@ -9,15 +9,14 @@ static int lower(__rlimit_resource_t what, uint64_t n)
 {
 	struct rlimit had, l = {n, n};
 
-	if (getrlimit(what, &had))
+	/* One call sets and tells what was: a limit that was lower already
+	 * cannot be raised in here, and must not pass for the one asked. */
+	if (prlimit(0, what, &l, &had))
 		return -1;
-	if (had.rlim_max == n && had.rlim_cur == n)
+	if (had.rlim_max >= n)
 		return 0;
-	if (had.rlim_max < n) {
-		errno = EPERM;
-		return -1;
-	}
-	return setrlimit(what, &l);
+	errno = EPERM;
+	return -1;
 }
 
 int jail_bound(uint64_t data_bytes, uint64_t file_bytes,

@@ -23,6 +23,15 @@ void channel_init(struct channel *c, int fd)
 	c->out = (struct buf){0};
 }
 
+void channel_renew(struct channel *c, int fd)
+{
+	struct buf out = c->out;
+
+	channel_init(c, fd);
+	buf_clear(&out);
+	c->out = out;
+}
+
 void channel_done(struct channel *c)
 {
 	int fd;
@@ -254,6 +263,7 @@ static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(FRAME_FDS_MAX * sizeof(int))];
 	} ctl;
+	bool timed = until_us != UINT64_MAX;
 	struct iovec v;
 	ssize_t n;
 
@@ -269,14 +279,19 @@ static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
 				   .msg_control = c->no_fds ? NULL : &ctl,
 				   .msg_controllen =
 					   c->no_fds ? 0 : sizeof ctl};
-		int timed = until_us != UINT64_MAX;
-		int r = timed ? wait_for(c->fd, POLLIN, until_us, err) : 0;
+		int r;
 
-		if (r)
-			return r;
-		n = recvmsg(c->fd, &m, MSG_CMSG_CLOEXEC);
-		if (n < 0 && (errno == EINTR || (timed && errno == EAGAIN)))
+		/* What is there already needs no wait. */
+		n = recvmsg(c->fd, &m,
+			    MSG_CMSG_CLOEXEC | (timed ? MSG_DONTWAIT : 0));
+		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EAGAIN && timed) {
+			r = wait_for(c->fd, POLLIN, until_us, err);
+			if (r)
+				return r;
+			continue;
+		}
 		if (n > 0)
 			keep_fds(c, &m);
 		if (n > 0 && m.msg_flags & MSG_CTRUNC)

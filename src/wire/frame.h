@@ -76,6 +76,8 @@ struct channel {
 };
 
 void channel_init(struct channel *c, int fd); /* takes no ownership of fd */
+/* Another conversation in the same room: what was collected is forgotten. */
+void channel_renew(struct channel *c, int fd);
 void channel_done(struct channel *c); /* closes descriptors never taken */
 
 /* Sends one frame.  Blocking; EINTR is retried; a closed peer is

@@ -7,7 +7,7 @@
 #define CHILD_FAILED 70 /* exit status: it could not lock itself */
 
 /* In the forked child; never returns. */
-void child_main(struct kit *k, int sock, int cpu)
+void child_main(struct kit *k, int sock)
 	__attribute__((noreturn));
 
 #endif

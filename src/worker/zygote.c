@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "worker/child.h"
 #include "worker/deadline.h"
 #include "worker/inherit.h"
+#include "worker/rehearse.h"
 #include "worker/request.h"
 #include "worker/run.h"
 
@@ -80,12 +82,15 @@ static int load(struct kit *k, int image, struct redoma_error *err)
 		r = deadline_create(err);
 	if (r)
 		return r;
-	return k->setup.single ? run_map(k, err) : run_warm(k, err);
+	if (k->setup.single)
+		return run_map(k, err);
+	r = run_warm(k, err);
+	return r ? r : rehearse_write(k, err);
 }
 
 static int make_room(struct kit *k, struct redoma_error *err)
 {
-	k->channel = malloc(sizeof *k->channel);
+	k->channel = calloc(1, sizeof *k->channel);
 	k->request = malloc(sizeof *k->request);
 	k->result = calloc(1, sizeof *k->result);
 	return k->channel && k->request && k->result ? 0
@@ -158,7 +163,7 @@ static int make_child(struct kit *k, struct nursery *n, int cpu,
 	if (pid < 0)
 		return pid;
 	if (pid == 0)
-		child_main(k, ours, cpu);
+		child_main(k, ours);
 	*b = (struct birth){pid, ++n->next_slot, cpu, TAKE_FD(theirs),
 			    TAKE_FD(pidfd)};
 	return 0;
@@ -170,6 +175,18 @@ static void forget(struct birth *b)
 		close(TAKE_FD(b->sock));
 	if (b->pidfd >= 0)
 		close(TAKE_FD(b->pidfd));
+}
+
+static void pin(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	/* Only speed depends on it. */
+	sched_setaffinity(pid, sizeof set, &set);
 }
 
 /* A child spoke to us: it is parked and goes to the core, or it failed and the
@@ -190,6 +207,9 @@ static int deliver(struct channel *c, struct birth *b,
 	if (n == (ssize_t)(sizeof m.f + sizeof born.ready) &&
 	    m.f.kind == FRAME_READY) {
 		memcpy(&born.ready, m.body, sizeof born.ready);
+		/* They are made wherever there is room, not where a run is
+		 * going on. */
+		pin(b->pid, b->cpu);
 		r = channel_send_fds(c, FRAME_BORN, &born, sizeof born, fds, 2,
 				     err);
 		forget(b);
@@ -212,9 +232,7 @@ static int first_children(struct kit *k, struct nursery *n,
 		return 0;
 	for (j = 0; j < k->setup.per_cpu; j++)
 		for (i = 0; i < k->setup.n_cpus && !r; i++) {
-			/* Those that run once are made wherever there is room,
-			 * not where a run is going on. */
-			cpu = k->setup.reuse ? k->setup.cpus[i] : -1;
+			cpu = k->setup.cpus[i];
 			if (find_birth(n, 0))
 				r = make_child(k, n, cpu, err);
 		}

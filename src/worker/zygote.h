@@ -33,6 +33,7 @@ struct kit {
 	struct channel *channel;
 	struct request *request;
 	struct run_result *result;
+	struct buf rehearsal; /* bytes of a request: rehearse.h */
 	char *title; /* argv[0], to show what a process is in ps */
 };
 
