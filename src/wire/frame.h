@@ -26,7 +26,8 @@
 
 /* core -> worker: BOUND MODULE PLAN NAME INVOKE SOURCE INPUT, in this order,
  * the last one starts the run; ANSWER.  worker -> core: the rest.
- * core <-> zygote: SPAWN, READY, BORN, DEAD. */
+ * core <-> zygote: SPAWN, READY, BORN, DEAD.  core <-> spawner of native jails:
+ * wire/native.h. */
 enum frame_kind {
 	FRAME_PLAN = 1,
 	FRAME_SOURCE,
@@ -47,6 +48,10 @@ enum frame_kind {
 	FRAME_BOUND,   /* body: three u64: two of jail_bound, and whether output
 			  leaves at once */
 	FRAME_MODULE,  /* no body, one descriptor: the artefact to load */
+	FRAME_ROOT,    /* body: entries of a native root, wire/native.h */
+	FRAME_ADMIT,   /* body: struct native_admit */
+	FRAME_ADMITTED, /* body: struct native_admitted */
+	FRAME_END,     /* body: struct native_end */
 	FRAME_KIND_MAX
 };
 

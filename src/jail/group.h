@@ -1,0 +1,87 @@
+/* jail/group.h - control groups of native jails: made with their limits before
+ * a process is inside, killed as a whole, read, removed.
+ *
+ * Where they can be made is found by doing, once.  v2: our own directory is
+ * delegated to us.  Hybrid: limits in the v1 hierarchies (memory, pids, cpu,
+ * cpuacct), birth and kill in the unified one, which needs no controller for
+ * that.  v1 alone: limits there, kill by killing every pid until it is empty.
+ *
+ * A group is a directory "redoma-<pid>-<start time>-<n>" in each hierarchy
+ * that is used; pid and start time are the maker's, so that what a killed maker
+ * left is known and swept by the next one (groups_open).
+ *
+ * Sources: cgroups(7), Documentation/admin-guide/cgroup-v2.rst and
+ * cgroup-v1/memory.rst of the kernel.  Functions return 0 or REDOMA_E_*. */
+#ifndef JAIL_GROUP_H
+#define JAIL_GROUP_H
+
+#include <stdint.h>
+#include "base/err.h"
+#include "jail/jail.h"
+
+struct groups; /* the place; one per process that makes groups */
+struct group;  /* one control group; owned by who made it */
+
+enum group_can { /* bits: what groups made here enforce */
+	GROUP_MEMORY = 1,
+	GROUP_PIDS = 2,
+	GROUP_CPU_USAGE = 4, /* CPU time of all its processes can be read */
+	GROUP_CPU_WEIGHT = 8,
+	GROUP_KILL = 16, /* cgroup.kill: everything at once */
+	GROUP_BIRTH = 32 /* clone3 CLONE_INTO_CGROUP works */
+};
+
+struct group_limits { /* 0: leave as it is */
+	uint64_t memory_bytes; /* memory + swap */
+	uint64_t pids;
+	uint64_t cpu_weight; /* 1-10000, 100 is the default: cgroup v2's scale */
+};
+
+struct group_usage {
+	uint64_t cpu_us;
+	uint64_t memory_peak_bytes; /* UINT64_MAX: this kernel does not tell */
+	uint64_t oom_kills;
+	uint64_t pids_refused; /* forks that pids.max stopped */
+};
+
+/* REDOMA_E_UNSUPPORTED with the remedy if no group with a memory limit can be
+ * made here.  Also removes the empty groups of makers that are gone, and kills
+ * what lives in them. */
+MUST_CHECK int groups_open(struct groups **ret, struct redoma_error *err);
+uint32_t groups_can(const struct groups *g); /* enum group_can */
+enum jail_cgroups groups_kind(const struct groups *g);
+void groups_close(struct groups *g); /* removes nothing; NULL is fine */
+
+MUST_CHECK int group_make(struct groups *g, const struct group_limits *l,
+			  struct group **ret, struct redoma_error *err);
+/* New limits for a group that is in use; read back and compared. */
+MUST_CHECK int group_limit(struct group *c, const struct group_limits *l,
+			   struct redoma_error *err);
+/* For struct clone_args.cgroup; -1 without GROUP_BIRTH.  Borrowed. */
+int group_birth_fd(const struct group *c);
+/* In the child, first of all: joins the hierarchies that birth did not.  NULL,
+ * or the words for what failed with errno; allocates nothing. */
+MUST_CHECK const char *group_join(const struct group *c);
+/* In the child, when it has joined: closes its copies of our descriptors. */
+void group_leave_fds(const struct group *c);
+/* Readable at any time: "cpu.stat" (v2) or "cpuacct.usage" (v1); the core reads
+ * it with group_cpu_read.  The caller owns it; -1: no such file here. */
+int group_cpu_fd(const struct group *c);
+/* Microseconds, from that descriptor; UINT64_MAX if it cannot be read. */
+uint64_t group_cpu_read(int fd);
+/* Becomes readable when the group's memory ran out (memory.events or
+ * memory.oom_control); borrowed; -1: not told here.  The maker then kills the
+ * group: v1 leaves survivors. */
+int group_oom_fd(const struct group *c);
+/* True if memory really ran out since the last call. */
+bool group_oom_seen(struct group *c);
+MUST_CHECK int group_usage(const struct group *c, struct group_usage *ret,
+			   struct redoma_error *err);
+/* Kills everything in it and waits until it is empty, at most wait_ms:
+ * REDOMA_E_BUSY if something still lives then. */
+MUST_CHECK int group_kill(struct group *c, int wait_ms,
+			  struct redoma_error *err);
+/* Removes the directories of a group that is empty, and frees c in any case. */
+MUST_CHECK int group_end(struct group *c, struct redoma_error *err);
+
+#endif

@@ -1,0 +1,112 @@
+/* jail/native.h - wall 2 for native programs: a minimal read-only root, a jail
+ * for each run, and the lock on what runs in it.
+ *
+ * Four processes, one after the other: the spawner (native_prepare, once), the
+ * mounter (native_mounter, forked from the spawner before it gives the host
+ * up), init (native_fork: pid 1 of one jail), and the payload (native_payload:
+ * between fork and exec).  Every step is fatal unless `may_lack` names its
+ * control, as in jail/jail.h.
+ *
+ * The root: a tmpfs made by us, directories made by us, read-only mounts of
+ * single files and directories of the host, nothing else; mounted by
+ * descriptor, no path of the host is looked up after the descriptors were
+ * opened.  /dev: null, zero, full, urandom (random is the same).  /proc: a new
+ * mount, hidepid and subset=pid, where the kernel allows it.  /sys: never.
+ *
+ * Sources: open_tree(2), move_mount(2), mount_setattr(2), fsopen(2),
+ * pivot_root(2), user_namespaces(7), landlock(7), seccomp(2). */
+#ifndef JAIL_NATIVE_H
+#define JAIL_NATIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "base/err.h"
+#include "jail/group.h"
+#include "jail/jail.h"
+
+#define NATIVE_ROOT_MAX 4096u /* entries of one root */
+
+enum native_kind {
+	NATIVE_FILE, /* `host` shown at `guest`, read-only */
+	NATIVE_DIR,  /* likewise, with everything below */
+	NATIVE_LINK, /* a symbolic link at `guest` with the text `host` */
+	NATIVE_TEXT, /* a file 0444 that holds the text `host` */
+	NATIVE_EMPTY /* an empty directory */
+};
+
+struct native_entry {
+	uint32_t kind;	   /* enum native_kind */
+	bool exec;	   /* FILE, DIR: programs in it may be started */
+	const char *guest; /* absolute, normal form; parents are made */
+	const char *host;
+};
+
+struct native_options {
+	uint32_t may_lack; /* bit per enum jail_control */
+	const struct native_entry *entries;
+	size_t n_entries;
+	uint64_t tmp_bytes; /* of /tmp */
+	uint64_t memory_bytes, pids; /* until native limits are set: a parked
+					jail's */
+};
+
+struct native; /* what the spawner holds */
+
+/* In the spawner, which must have one thread.  Changes it for good, also when
+ * it fails.  It forks the mounter, which native_mount talks to and which ends
+ * with the spawner.  The report holds what is known so far. */
+MUST_CHECK int native_prepare(const struct native_options *o,
+			      struct native **ret, struct jail_report *report,
+			      struct redoma_error *err);
+/* In the spawner: a detached mount, read-only, nosuid, nodev, noexec, of an
+ * open file or directory of the host; the identity of what is mounted is that
+ * of fd.  The caller owns *ret_fd.  Bounded: REDOMA_E_BUSY after wait_ms (a
+ * file system that does not answer). */
+MUST_CHECK int native_mount(struct native *n, int fd, int wait_ms, int *ret_fd,
+			    struct redoma_error *err);
+/* In the spawner: clone3 of init into `group` and all namespaces.  Returns the
+ * pid with a pidfd (owned, CLOEXEC), 0 in the child, or a negative code.  In
+ * the child everything but the late mounts is done: it stands in its root, as
+ * pid 1, with the one capability it needs for native_attach. */
+pid_t native_fork(struct native *n, const struct group *group, int *ret_pidfd,
+		  struct redoma_error *err);
+/* In the child, next: the steps that may fail, with a report.  `keep` are the
+ * descriptors that survive, ascending. */
+MUST_CHECK int native_enter(const struct native *n, const int *keep,
+			    size_t n_keep, struct jail_report *report,
+			    struct redoma_error *err);
+/* In init, before native_settle: shows a detached mount at `guest` (parents and
+ * the mount point are made on a tmpfs laid over the root's directories where
+ * the root is read-only; an existing entry of the root is never hidden:
+ * REDOMA_E_INVALID). */
+MUST_CHECK int native_attach(int mount_fd, const char *guest, bool directory,
+			     struct redoma_error *err);
+/* In init: an empty, writable file or directory at `guest`, on a tmpfs of its
+ * own with room for `bytes` and `files`; nosuid, nodev, noexec.  *ret_dir is
+ * a descriptor of the directory that holds what will be collected. */
+MUST_CHECK int native_scratch(const char *guest, bool directory,
+			      uint64_t bytes, uint64_t files, int *ret_dir,
+			      struct redoma_error *err);
+/* In init: no mount comes after this; capabilities go, JAIL_FILTER_INIT is
+ * installed.  The payload may have been started before. */
+MUST_CHECK int native_settle(const struct native *n, struct redoma_error *err);
+
+struct native_payload {
+	const int *keep; /* descriptors that survive the exec; ascending: the
+			    first three become 0, 1, 2, a fourth 3 */
+	size_t n_keep;
+	uint64_t file_bytes; /* RLIMIT_FSIZE */
+	uint64_t max_fds;    /* RLIMIT_NOFILE */
+	uint64_t cpu_s;	     /* RLIMIT_CPU; 0: not set here */
+};
+
+/* In the child that init forked, before exec: session, rlimits, capabilities,
+ * no_new_privs, Landlock, descriptors, JAIL_FILTER_NATIVE.  NULL, or the words
+ * for what failed with errno.  Allocates nothing. */
+MUST_CHECK const char *native_payload(const struct native *n,
+				      const struct native_payload *p);
+void native_free(struct native *n); /* closes; NULL is fine */
+
+#endif
