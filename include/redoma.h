@@ -136,8 +136,9 @@ REDOMA_API REDOMA_MUST_CHECK int
 redoma_policy_show(const struct redoma_policy *p, char **ret,
 		   struct redoma_error *err);
 /* A policy and one more setting in command-line form, e.g. key "read", value
- * "data.csv=/tmp/dataset.csv"; keys: read write env limit allow tool clock
- * random reuse walls on_denied.  Returns a new policy. */
+ * "data.csv=/tmp/dataset.csv"; keys: read write env limit allow tool native
+ * ("root=runtime:node", "tmp=8MiB", "pids=4") clock random reuse walls
+ * on_denied.  Returns a new policy. */
 REDOMA_API REDOMA_MUST_CHECK int
 redoma_policy_with(const struct redoma_policy *p, const char *key,
 		   const char *value, const char *base_dir,

@@ -6,6 +6,7 @@
 #include "policy/grants.h"
 #include "policy/later.h"
 #include "policy/limits.h"
+#include "policy/native.h"
 #include "policy/policy.h"
 #include "policy/sources.h"
 
@@ -323,5 +324,7 @@ int policy_contains(const struct policy *outer, const struct policy *inner,
 		e = check_sources(outer, inner, err);
 	if (!e)
 		e = check_later(outer, inner, err);
+	if (!e)
+		e = native_contains(outer, inner, err);
 	return e ? e : check_rest(outer, inner, err);
 }

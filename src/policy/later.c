@@ -183,45 +183,6 @@ static int read_tool(void *into, const struct tree *v, struct redoma_error *err)
 	return e;
 }
 
-static int read_root(void *into, const struct tree *v, struct redoma_error *err)
-{
-	struct str s;
-	const char *flaw;
-	int e = read_scalar(v, "native.root", &s, err);
-
-	(void)into;
-	if (e)
-		return e;
-	flaw = guest_name_flaw(s);
-	if (!flaw && str_equal(s, STR("runtime:")))
-		flaw = "no name after runtime:; write for example runtime:node";
-	if (flaw)
-		return tree_refuse(v, err, "native.root %s: %s", SHOW(s), flaw);
-	return 0;
-}
-
-static int read_roots(void *into, const struct tree *v,
-		      struct redoma_error *err)
-{
-	return read_list(v, "native.root", read_root, into, err);
-}
-
-static int read_tmp(void *into, const struct tree *v, struct redoma_error *err)
-{
-	uint64_t n;
-
-	(void)into;
-	return read_units(v, "native.tmp", units_size, &n, err);
-}
-
-static int read_pids(void *into, const struct tree *v, struct redoma_error *err)
-{
-	uint64_t n;
-
-	(void)into;
-	return read_units(v, "native.pids", units_count, &n, err);
-}
-
 const struct policy_later *later_find(const struct policy *p, const char *key)
 {
 	for (size_t i = 0; i < p->n_later; i++) {
@@ -284,18 +245,6 @@ int later_read_tools(void *policy, const struct tree *v,
 	int e = read_list(v, "tools", read_tool, NULL, err);
 
 	return e ? e : keep(policy, "tools", v, err);
-}
-
-int later_read_native(void *policy, const struct tree *v,
-		      struct redoma_error *err)
-{
-	static const struct field fields[] = {
-		{"root", read_roots}, {"tmp", read_tmp}, {"pids", read_pids},
-		{NULL, NULL},
-	};
-	int e = read_map(v, "native", fields, NULL, err);
-
-	return e ? e : keep(policy, "native", v, err);
 }
 
 /* Puts one entry before the closing bracket of the list that is there. */

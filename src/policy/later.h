@@ -1,4 +1,4 @@
-/* policy/later.h - net, tools, native: read, checked for shape and shown, but
+/* policy/later.h - net and tools: read, checked for shape and shown, but
  * not run by this version.  A policy that has one of them refuses its runs by
  * name (core/). */
 #ifndef POLICY_LATER_H
@@ -12,8 +12,6 @@ MUST_CHECK int later_read_net(void *policy, const struct tree *v,
 			      struct redoma_error *err);
 MUST_CHECK int later_read_tools(void *policy, const struct tree *v,
 				struct redoma_error *err);
-MUST_CHECK int later_read_native(void *policy, const struct tree *v,
-				 struct redoma_error *err);
 /* One more entry of net ("GET https://...") or tools (a name). */
 MUST_CHECK int later_option(struct policy *p, const char *key, struct str value,
 			    struct redoma_error *err);

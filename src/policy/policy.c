@@ -8,6 +8,7 @@
 #include "policy/grants.h"
 #include "policy/later.h"
 #include "policy/limits.h"
+#include "policy/native.h"
 #include "policy/read.h"
 #include "policy/sources.h"
 #include "policy/tree.h"
@@ -29,6 +30,7 @@ void policy_free(struct policy *p)
 	free(p->grants);
 	env_free(p->env);
 	later_done(p);
+	native_done(p);
 	free(p->base_dir);
 	free(p);
 }
@@ -43,6 +45,7 @@ static int make(const char *base_dir, struct policy **ret,
 	if (!p)
 		return err_nomem(err, WHERE);
 	limits_default(p);
+	native_default(p);
 	p->clock = SOURCE_REAL;
 	p->random = SOURCE_REAL;
 	e = read_copy(str_of(base_dir ? base_dir : "."), &p->base_dir, err);
@@ -78,7 +81,7 @@ static const struct field fields[] = {
 	{"read", grants_read}, {"write", grants_write}, {"env", env_read},
 	{"clock", source_read_clock}, {"random", source_read_random},
 	{"net", later_read_net}, {"tools", later_read_tools},
-	{"native", later_read_native}, {"on_denied", choice_read_on_denied},
+	{"native", native_read}, {"on_denied", choice_read_on_denied},
 	{"walls", walls_read}, {"reuse", choice_read_reuse}, {NULL, NULL},
 };
 
@@ -134,6 +137,7 @@ int policy_copy(const struct policy *p, struct policy **ret,
 	c->grants = NULL;
 	c->env = NULL;
 	c->later = NULL;
+	c->native.roots = NULL;
 	c->n_grants = c->n_later = 0;
 	e = read_copy(str_of(p->base_dir), &c->base_dir, err);
 	if (!e)
@@ -142,6 +146,8 @@ int policy_copy(const struct policy *p, struct policy **ret,
 		e = copy_grants(p, c, err);
 	if (!e)
 		e = later_copy(p, c, err);
+	if (!e)
+		e = native_copy(p, c, err);
 	if (e)
 		return e;
 	*ret = TAKE_PTR(c);

@@ -33,8 +33,16 @@ struct grant {
 /* What a later release runs: parsed and shown; a run under it is refused by
  * name. */
 struct policy_later {
-	char *key;  /* owned: "net", "tools", "native" */
+	char *key;  /* owned: "net", "tools" */
 	char *text; /* owned: the value as YAML flow text, for show */
+};
+
+/* The jail of a native program. */
+struct native_policy {
+	char **roots; /* owned, NULL-terminated; "runtime:NAME", "oci:DIR", or a
+			 directory; NULL: chosen by the program */
+	uint64_t tmp_bytes; /* of its /tmp */
+	uint64_t pids;	    /* processes and threads together */
 };
 
 struct policy {
@@ -50,6 +58,7 @@ struct policy {
 	bool end_on_denied;
 	uint32_t may_lack; /* bit n: control n of policy_control_names */
 	bool reuse_tenant;
+	struct native_policy native;
 	struct policy_later *later;
 	size_t n_later;
 };

@@ -10,6 +10,7 @@
 #include "policy/sources.h"
 #include "policy/walls.h"
 #include "policy/later.h"
+#include "policy/native.h"
 
 static int print_quoted(const char *before, const char *s, struct buf *out)
 {
@@ -36,7 +37,9 @@ static int print_limits(const struct policy *p, struct buf *out)
 		}
 		if (buf_addf(out, "  %s%s: %s%s\n", follows ? "# " : "",
 			     r->name, limit_print(r, n, text),
-			     follows ? ", as wall" : ""))
+			     follows	   ? ", as wall"
+			     : r->of_tools ? " # takes effect with tools only"
+					   : ""))
 			return -1;
 	}
 	return 0;
@@ -147,7 +150,7 @@ int policy_print(const struct policy *p, struct buf *out)
 		     source_print_random(p, random)) ||
 	    print_later(p, "net", "[]", out) ||
 	    print_later(p, "tools", "[]", out) ||
-	    print_later(p, "native", "{}", out) ||
+	    native_print(p, out) ||
 	    buf_addf(out, "on_denied: %s\nwalls: ",
 		     p->end_on_denied ? "end" : "error") ||
 	    walls_print(p, out) ||

@@ -5,6 +5,7 @@
 #include "policy/grants.h"
 #include "policy/later.h"
 #include "policy/limits.h"
+#include "policy/native.h"
 #include "policy/policy.h"
 #include "policy/sources.h"
 #include "policy/walls.h"
@@ -80,6 +81,12 @@ static int apply_walls(struct policy *p, struct str value, const char *dir,
 	return walls_option(p, value, err);
 }
 
+static int apply_native(struct policy *p, struct str value, const char *dir,
+			struct redoma_error *err)
+{
+	return native_option(p, value, dir, err);
+}
+
 static const struct option options[] = {
 	{"read", apply_read, NULL},
 	{"write", apply_write, NULL},
@@ -87,6 +94,7 @@ static const struct option options[] = {
 	{"limit", apply_limit, NULL},
 	{"allow", apply_allow, NULL},
 	{"tool", apply_tool, NULL},
+	{"native", apply_native, NULL},
 	{"walls", apply_walls, NULL},
 	{"clock", NULL, source_read_clock},
 	{"random", NULL, source_read_random},
@@ -106,7 +114,7 @@ static int refuse_key(const char *key, struct redoma_error *err)
 	return err_set(err, REDOMA_E_INVALID, WHERE,
 		       "unknown setting %s%s%s%s", SHOW(str_of(key)),
 		       near ? "; did you mean \"" : "; known are: read, write, "
-		       "env, limit, allow, tool, walls, clock, random, "
+		       "env, limit, allow, tool, native, walls, clock, random, "
 		       "on_denied, reuse", near ? near : "",
 		       near ? "\"?" : "");
 }

@@ -248,12 +248,11 @@ def _():
     expect(r, "ok", value=1)
 
 
-@case("later keys refuse the run by name: net, tools, native, secrets")
+@case("later keys refuse the run by name: net, tools, secrets")
 def _():
     for text, word in (
             ("net: [{allow: GET https://example.com/}]", "net"),
-            ("tools: [search]", "tool"),
-            ("native: {pids: 4}", "native")):
+            ("tools: [search]", "tool")):
         r = under(text, "1")
         need(r.code == 6 and word in r.text, r.about())
         p = write("p.yaml", f"redoma: 1\n{text}\n")
@@ -279,6 +278,24 @@ def _():
         need(f"{key}:".encode() in shown or key == "fuel", shown.decode())
     for key in ("clock", "random", "on_denied", "walls", "reuse"):
         need(f"\n{key}:".encode() in shown, shown.decode())
+
+
+@case("C119 the limits of tool calls say that without tools they do nothing")
+def _():
+    text = "redoma: 1\nlimits: {calls: 7, in_flight: 1}\n"
+    shown = command("policy", "show", write("p.yaml", text)).out.decode()
+    for line in ("calls: 7", "in_flight: 1"):
+        need(f"  {line} # takes effect with tools only\n" in shown, shown)
+    for key in ("wall", "memory", "output", "files"):
+        need(not [l for l in shown.splitlines()
+                  if l.startswith(f"  {key}:") and "#" in l], shown)
+    need(command("policy", "check", write("again.yaml", shown)).code == 0,
+         "what was shown is not read")
+    topic = command("help", "limits").out.decode()
+    need("without effect" in topic, topic)
+    r = under("limits: {calls: 1}\ntools: [search]", "1")
+    need(r.status == "refused" and r.code == 6 and "tools" in r.message,
+         r.about())
 
 
 @case("policy as JSON says the same as YAML")

@@ -449,10 +449,14 @@ static void checks_what_comes_later(void **state)
 		parse(V "net: []\ntools: []\nnative: {}");
 
 	(void)state;
-	assert_int_equal(p->n_later, 3);
+	assert_int_equal(p->n_later, 2);
 	assert_string_equal(p->later[0].key, "net");
 	assert_string_equal(p->later[1].key, "tools");
-	assert_string_equal(p->later[2].key, "native");
+	assert_string_equal(p->native.roots[0], "runtime:node");
+	assert_string_equal(p->native.roots[1], "/usr");
+	assert_null(p->native.roots[2]);
+	assert_int_equal(p->native.tmp_bytes, 64 << 20);
+	assert_int_equal(p->native.pids, 32);
 	assert_int_equal(none->n_later, 0);
 	assert_says(V "net: [GET https://x/]", "line 2", "a net entry");
 	assert_says(V "net: [{max_bytes: 1B}]", "line 2", "without \"allow:\"");
@@ -475,6 +479,8 @@ static void checks_what_comes_later(void **state)
 		    "runtime:node");
 	assert_says(V "native: {tmp: 64}", "line 2", "needs a unit");
 	assert_says(V "native: {pids: none}", "line 2", "not a number");
+	assert_says(V "native: {pids: 5000}", "line 2", "over 4096");
+	assert_says(V "native: {root: [\"oci:\"]}", "line 2", "oci:image");
 }
 
 static void reads_a_subset_of_yaml(void **state)

@@ -434,10 +434,13 @@ static void prints_every_default(void **state)
 	assert_string_equal(text,
 			    "redoma: 1\nlimits:\n  wall: 10s\n"
 			    "  # cpu: 10s, as wall\n  # fuel: not counted\n"
-			    "  memory: 128MiB\n  output: 1MiB\n  calls: 256\n"
-			    "  in_flight: 32\n  files: 64\n"
+			    "  memory: 128MiB\n  output: 1MiB\n"
+			    "  calls: 256 # takes effect with tools only\n"
+			    "  in_flight: 32 # takes effect with tools only\n"
+			    "  files: 64\n"
 			    "read: []\nwrite: []\nenv: {}\nclock: real\n"
-			    "random: real\nnet: []\ntools: []\nnative: {}\n"
+			    "random: real\nnet: []\ntools: []\n"
+			    "native: {root: [], tmp: 64MiB, pids: 32}\n"
 			    "on_denied: error\nwalls: required\nreuse: never\n");
 }
 
