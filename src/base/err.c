@@ -50,3 +50,9 @@ int err_nomem(struct redoma_error *err, const char *where)
 {
 	return err_set(err, REDOMA_E_NOMEM, where, "out of memory");
 }
+
+bool err_is_shortage(int sys)
+{
+	return sys == ENOMEM || sys == EMFILE || sys == ENFILE ||
+	       sys == EINTR;
+}

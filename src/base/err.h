@@ -3,6 +3,7 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
+#include <stdbool.h>
 #include <redoma.h>
 
 #define MUST_CHECK __attribute__((warn_unused_result))
@@ -19,5 +20,8 @@ int err_sys(struct redoma_error *err, const char *where, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 /* REDOMA_E_NOMEM with a fixed text. */
 int err_nomem(struct redoma_error *err, const char *where);
+/* True for an errno that tells nothing of what was asked for, only that just
+ * now there was no memory, no descriptor, or a signal. */
+bool err_is_shortage(int sys);
 
 #endif

@@ -130,26 +130,39 @@ static bool within_output(const struct redoma_result *r, size_t more,
 	return more <= l->output_bytes && have <= l->output_bytes - more;
 }
 
+/* A conversation that failed: about the worker, or about us. */
+static int judge(int r, const struct redoma_error *why, struct talk *t,
+		 struct redoma_error *err)
+{
+	switch (r) {
+	case REDOMA_E_BUSY:
+		t->verdict = VERDICT_WALL;
+		return 0;
+	case REDOMA_E_INVALID:
+		t->verdict = VERDICT_PROTOCOL;
+		return 0;
+	case REDOMA_E_WORKER:
+		t->verdict = VERDICT_GONE;
+		return 0;
+	default:
+		if (err && r)
+			*err = *why;
+		return r;
+	}
+}
+
 static int answer(struct slot *s, const struct errand *e, const void *body,
 		  size_t len, struct talk *t, struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf reply = {0};
-	int fd = -1;
-	int r = serve_call(e->sealed, body, len, &reply, &fd, NULL);
+	CLEANUP_FD int fd = -1;
+	struct redoma_error why;
+	int r = serve_call(e->sealed, body, len, &reply, &fd, &why);
 
-	if (r == REDOMA_E_INVALID) {
-		t->verdict = VERDICT_PROTOCOL;
-		return 0;
-	}
-	if (r)
-		return err_nomem(err, WHERE);
-	r = channel_send_fds(&s->channel, FRAME_ANSWER, reply.data, reply.len,
-			     &fd, fd >= 0, NULL);
-	if (fd >= 0)
-		close(fd);
-	if (r)
-		t->verdict = r == REDOMA_E_BUSY ? VERDICT_WALL : VERDICT_GONE;
-	return 0;
+	if (!r)
+		r = channel_send_fds(&s->channel, FRAME_ANSWER, reply.data,
+				     reply.len, &fd, fd >= 0, &why);
+	return judge(r, &why, t, err);
 }
 
 static int keep(struct buf *b, const void *body, size_t len,
@@ -162,6 +175,9 @@ static int take_outcome(const struct frame *f, const void *body,
 			struct talk *t, bool *ret_over,
 			struct redoma_error *err)
 {
+	struct redoma_error why;
+	int r;
+
 	if (t->outcome_bytes.len + f->len > OUTCOME_MAX) {
 		t->verdict = VERDICT_PROTOCOL;
 		*ret_over = true;
@@ -172,11 +188,10 @@ static int take_outcome(const struct frame *f, const void *body,
 	if (!(f->flags & FRAME_LAST))
 		return 0;
 	*ret_over = true;
-	t->verdict = outcome_decode(t->outcome_bytes.data,
-				    t->outcome_bytes.len, &t->outcome, NULL)
-			     ? VERDICT_PROTOCOL
-			     : VERDICT_OUTCOME;
-	return 0;
+	t->verdict = VERDICT_OUTCOME;
+	r = outcome_decode(t->outcome_bytes.data, t->outcome_bytes.len,
+			   &t->outcome, &why);
+	return judge(r, &why, t, err);
 }
 
 static int take_output(const struct errand *e, const struct frame *f,
@@ -197,6 +212,7 @@ static int hear(struct slot *s, const struct errand *e, const struct frame *f,
 {
 	const struct limits *l = &seal_plan(e->sealed)->limits;
 	struct redoma_result *res = t->result;
+	int r;
 
 	switch (f->kind) {
 	case FRAME_OUT:
@@ -211,10 +227,9 @@ static int hear(struct slot *s, const struct errand *e, const struct frame *f,
 		return 0;
 	case FRAME_CALL:
 		t->verdict = VERDICT_OUTCOME;
-		if (answer(s, e, body, f->len, t, err))
-			return REDOMA_E_NOMEM;
+		r = answer(s, e, body, f->len, t, err);
 		*ret_over = t->verdict != VERDICT_OUTCOME;
-		return 0;
+		return r;
 	case FRAME_OUTCOME:
 		return take_outcome(f, body, t, ret_over, err);
 	case FRAME_FAILED:
@@ -250,6 +265,7 @@ static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 		     struct watch *w, struct redoma_error *err)
 {
 	uint64_t before = w->has_cpu ? cpu_used(w) : 0;
+	struct redoma_error why;
 	bool over = false;
 	int r = 0;
 
@@ -264,19 +280,15 @@ static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 			break;
 		give_way(s);
 		r = channel_recv(&s->channel, now < at ? at - now : 0, &f,
-				 &body, NULL);
+				 &body, &why);
 		if (!r)
 			r = hear(s, e, &f, body, t, &over, err);
 		else if (r == REDOMA_E_BUSY) {
 			r = 0;
 			over = watch_over(w, before, &t->verdict);
 			pool_loosen(s);
-		} else if (r == REDOMA_E_NOMEM)
-			return err_nomem(err, WHERE);
-		else {
-			t->verdict = r == REDOMA_E_INVALID ? VERDICT_PROTOCOL
-							   : VERDICT_GONE;
-			return 0;
+		} else {
+			return judge(r, &why, t, err);
 		}
 	}
 	return r;
@@ -285,6 +297,7 @@ static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 int converse(struct redoma *h, struct slot *s, const struct errand *e,
 	     struct talk *t, struct redoma_error *err)
 {
+	struct redoma_error why;
 	struct watch w;
 	int r;
 
@@ -295,16 +308,13 @@ int converse(struct redoma *h, struct slot *s, const struct errand *e,
 	watch_start(&w, s, &seal_plan(e->sealed)->limits);
 	/* A worker that stops reading does not stop us. */
 	s->channel.send_by_us = w.wall_at_us;
-	r = send_errand(h, s, e, err);
-	if (r == REDOMA_E_BUSY) {
-		t->verdict = VERDICT_WALL;
-		r = 0;
-	} else if (r == REDOMA_E_WORKER) {
-		t->verdict = VERDICT_GONE;
-		r = 0;
-	} else if (!r) {
+	r = send_errand(h, s, e, &why);
+	if (!r)
 		r = listen_on(s, e, t, &w, err);
-	}
+	else if (r == REDOMA_E_BUSY || r == REDOMA_E_WORKER)
+		r = judge(r, &why, t, err);
+	else if (err)
+		*err = why;
 	handle_calm(h, &h->running, -1);
 	t->result->usage.wall_us = clock_monotonic_us() - w.start_us;
 	if (!r && atomic_load(&h->cancelled) && t->verdict == VERDICT_GONE)

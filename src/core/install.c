@@ -1,6 +1,7 @@
 #include "core/install.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,28 +89,49 @@ int install_find(struct redoma *h, const char *dir, struct redoma_error *err)
 		       REDOMA_LIBDIR);
 }
 
-void install_cache(struct redoma *h, const char *dir)
+/* A user that has no home keeps nothing: NULL is no failure. */
+static int find_home(struct passwd *pw, char *room, size_t size,
+		     const char **ret, struct redoma_error *err)
 {
-	struct passwd pw, *found = NULL;
+	struct passwd *found = NULL;
+	int sys;
+
+	do {
+		sys = getpwuid_r(geteuid(), pw, room, size, &found);
+	} while (sys == EINTR);
+	if (err_is_shortage(sys)) {
+		errno = sys;
+		return err_sys(err, WHERE, "look up the home of the user");
+	}
+	*ret = found && found->pw_dir && found->pw_dir[0] == '/'
+		       ? found->pw_dir
+		       : NULL;
+	return 0;
+}
+
+int install_cache(struct redoma *h, const char *dir, struct redoma_error *err)
+{
+	const char *home = NULL;
+	struct passwd pw;
 	char room[4096];
-	int a, b;
+	int a, b, r;
 
 	h->cache_dir[0] = h->cache_key[0] = '\0';
 	if (dir) {
 		a = snprintf(h->cache_dir, sizeof h->cache_dir, "%s", dir);
 		b = snprintf(h->cache_key, sizeof h->cache_key, "%s.key", dir);
 	} else {
-		if (getpwuid_r(geteuid(), &pw, room, sizeof room, &found) ||
-		    !found || !found->pw_dir || found->pw_dir[0] != '/')
-			return;
+		r = find_home(&pw, room, sizeof room, &home, err);
+		if (r || !home)
+			return r;
 		a = snprintf(h->cache_dir, sizeof h->cache_dir,
-			     "%s/.cache/redoma/modules", found->pw_dir);
+			     "%s/.cache/redoma/modules", home);
 		b = snprintf(h->cache_key, sizeof h->cache_key,
-			     "%s/.local/state/redoma/cache.key",
-			     found->pw_dir);
+			     "%s/.local/state/redoma/cache.key", home);
 	}
 	if (a < 0 || a >= PATH_ROOM || b < 0 || b >= PATH_ROOM)
 		h->cache_dir[0] = h->cache_key[0] = '\0';
+	return 0;
 }
 
 int install_image(struct redoma *h, const char *name, char path[PATH_ROOM],

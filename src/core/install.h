@@ -11,8 +11,10 @@ MUST_CHECK int install_find(struct redoma *h, const char *dir,
 			    struct redoma_error *err);
 /* Fills h->cache_dir and h->cache_key from the caller's directory, or from the
  * home of the user as the user database has it.  A user without one has no
- * cache. */
-void install_cache(struct redoma *h, const char *dir);
+ * cache.  Fails only if the database could not be asked for want of memory or
+ * descriptors. */
+MUST_CHECK int install_cache(struct redoma *h, const char *dir,
+			     struct redoma_error *err);
 /* "<install>/images/<name>" into path; REDOMA_E_UNSUPPORTED: it is missing. */
 MUST_CHECK int install_image(struct redoma *h, const char *name,
 			     char path[PATH_ROOM], struct redoma_error *err);

@@ -1,5 +1,6 @@
 #include <redoma.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <sched.h>
@@ -44,7 +45,11 @@ static int check_policy_file(int fd, const char *path,
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st)) {
-		err_sys(err, WHERE, "cannot open the policy %s", path);
+		bool ours = err_is_shortage(errno);
+		int r = err_sys(err, WHERE, "cannot open the policy %s", path);
+
+		if (ours)
+			return r;
 		if (err)
 			err->code = REDOMA_E_INVALID;
 		return REDOMA_E_INVALID;
@@ -74,13 +79,13 @@ int redoma_policy_read(const char *path, struct redoma_policy **ret,
 		       struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf text = {0};
-	CLEANUP_FD int fd =
-		fd_lift(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	CLEANUP_FREE char *dir = strdup(path);
+	CLEANUP_FD int fd = -1;
 	int r;
 
 	if (!dir)
 		return err_nomem(err, WHERE);
+	fd = fd_lift(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	r = check_policy_file(fd, path, err);
 	if (r)
 		return r;
@@ -180,8 +185,9 @@ int redoma_open(const struct redoma_policy *p, const struct redoma_options *o,
 		r = install_find(h, known.install_dir, err);
 	if (r)
 		return r;
-	install_cache(h, known.cache_dir);
-	r = make_pool(h, &known, err);
+	r = install_cache(h, known.cache_dir, err);
+	if (!r)
+		r = make_pool(h, &known, err);
 	if (r)
 		return r;
 	*ret = TAKE_PTR(h);

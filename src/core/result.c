@@ -49,10 +49,8 @@ void redoma_result_free(struct redoma_result *r)
 		free(r->denials[i].path);
 		free(r->denials[i].allow);
 	}
-	for (i = 0; i < r->n_files; i++) {
+	for (i = 0; i < r->n_files; i++)
 		free(r->files[i].path);
-		free(r->files[i].why);
-	}
 	free(r->denials);
 	free(r->files);
 	buf_done(&r->value);
@@ -190,7 +188,9 @@ static void put_denial(struct json_writer *w, const struct result_denial *d)
 		put_text(w, "allow", d->allow);
 	else if (!d->path_len)
 		put_source(w, d->op);
-	else if (!print_allow(d, &line))
+	else if (print_allow(d, &line))
+		w->failed = true;
+	else
 		put(w, "allow", &line);
 	json_write_end(w, '}');
 }
@@ -218,7 +218,7 @@ static void put_file(struct json_writer *w, const struct result_file *f)
 	if (f->published)
 		put_text(w, "sha256", hash_hex(f->sha256, HASH_BYTES, hex));
 	put_bool(w, "published", f->published);
-	if (f->why)
+	if (f->why[0])
 		put_text(w, "why", f->why);
 	json_write_end(w, '}');
 }

@@ -23,7 +23,7 @@ struct result_file {
 	uint64_t bytes;
 	uint8_t sha256[32];
 	bool published;
-	char *why; /* owned; NULL if published */
+	char why[sizeof((struct redoma_error *)0)->text]; /* "" if published */
 };
 
 struct result_usage {

@@ -16,6 +16,7 @@
 #include "lang/lang.h"
 
 #define WHERE "core"
+#define PUBLISH_ERROR "PublishError"
 
 /* One run on its way through the pipeline. */
 struct job {
@@ -225,49 +226,47 @@ static void part(struct job *j, enum verdict v)
 		pool_kill(p, s, false, NULL);
 }
 
-static int copy_file(struct result_file *to, const struct published *from)
+/* All that the result of publishing needs, so that no file appears in a run
+ * whose result then cannot be told. */
+static int make_room(struct redoma_result *res, size_t files,
+		     struct redoma_error *err)
 {
-	to->path = strdup(from->path);
-	to->bytes = from->bytes;
-	to->published = from->published;
-	memcpy(to->sha256, from->sha256, sizeof to->sha256);
-	if (!from->published)
-		to->why = strdup(from->why.text);
-	return to->path && (from->published || to->why) ? 0 : -1;
-}
-
-static int copy_files(struct redoma_result *res,
-		      const struct published_list *l, struct redoma_error *err)
-{
-	size_t i;
-
-	if (!l->n)
-		return 0;
-	res->files = calloc(l->n, sizeof *res->files);
-	if (!res->files)
+	res->files = calloc(files, sizeof *res->files);
+	if (!res->files || buf_reserve(&res->name, sizeof PUBLISH_ERROR) ||
+	    buf_reserve(&res->message, sizeof err->text))
 		return err_nomem(err, WHERE);
-	for (i = 0; i < l->n; i++) {
-		res->n_files = i + 1;
-		if (copy_file(&res->files[i], &l->files[i]))
-			return err_nomem(err, WHERE);
-	}
 	return 0;
 }
 
+static void take_files(struct redoma_result *res, struct published_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct published *from = &l->files[i];
+		struct result_file *to = &res->files[i];
+
+		to->path = TAKE_PTR(from->path);
+		to->bytes = from->bytes;
+		to->published = from->published;
+		memcpy(to->sha256, from->sha256, sizeof to->sha256);
+		if (!from->published)
+			memcpy(to->why, from->why.text, sizeof to->why);
+	}
+	res->n_files = l->n;
+}
+
 /* A run is not ok when what it made did not arrive. */
-static int blame(struct redoma_result *res, const struct published_list *l,
-		 struct redoma_error *err)
+static int blame(struct redoma_result *res, struct redoma_error *err)
 {
 	size_t i;
 
-	for (i = 0; i < l->n && l->files[i].published; i++)
+	for (i = 0; i < res->n_files && res->files[i].published; i++)
 		;
-	if (i == l->n)
+	if (i == res->n_files)
 		return 0;
 	res->status = REDOMA_STATUS_ERROR;
 	res->exit_code = 1;
-	if (buf_addf(&res->name, "PublishError") ||
-	    buf_addf(&res->message, "%s", l->files[i].why.text))
+	if (buf_addf(&res->name, PUBLISH_ERROR) ||
+	    buf_addf(&res->message, "%s", res->files[i].why))
 		return err_nomem(err, WHERE);
 	return 0;
 }
@@ -277,9 +276,12 @@ static int publish(struct job *j, const struct talk *t,
 {
 	CLEANUP(published_done) struct published_list list = {0};
 	struct redoma_error why = {0};
-	int r = publish_all(j->sealed, t->outcome.written,
-			    t->outcome.n_written, &list, &why);
+	int r = make_room(j->result, t->outcome.n_written, err);
 
+	if (r)
+		return r;
+	r = publish_all(j->sealed, t->outcome.written, t->outcome.n_written,
+			&list, &why);
 	if (r == REDOMA_E_INVALID || r == REDOMA_E_DENIED) {
 		j->result->status = REDOMA_STATUS_BREACH;
 		buf_clear(&j->result->value);
@@ -292,8 +294,8 @@ static int publish(struct job *j, const struct talk *t,
 			*err = why;
 		return r;
 	}
-	r = copy_files(j->result, &list, err);
-	return r ? r : blame(j->result, &list, err);
+	take_files(j->result, &list);
+	return blame(j->result, err);
 }
 
 /* A module that cannot be run is a result: the guest's fault, not ours. */

@@ -258,19 +258,24 @@ static int from_outcome(struct redoma_result *res, const struct outcome *o,
 	return 0;
 }
 
-/* The value goes into our JSON as it stands: it must be one. */
-static bool value_is_sound(const struct redoma_result *res)
-{
-	return !res->value.len ||
-	       !json_validate(res->value.data, res->value.len, NULL);
-}
-
 static int breach(struct redoma_result *res, struct redoma_error *err)
 {
 	res->status = REDOMA_STATUS_BREACH;
 	buf_clear(&res->value);
 	return say(res, "Breach",
 		   "the worker broke the protocol and was killed", err);
+}
+
+/* The value goes into our JSON as it stands: it must be one. */
+static int check_value(struct redoma_result *res, struct redoma_error *err)
+{
+	int r = res->value.len ? json_validate(res->value.data, res->value.len,
+					       NULL)
+			       : 0;
+
+	if (r == REDOMA_E_NOMEM)
+		return err_nomem(err, WHERE);
+	return r ? breach(res, err) : 0;
 }
 
 int verdict_fill(struct redoma_result *res, const struct talk *t,
@@ -283,8 +288,9 @@ int verdict_fill(struct redoma_result *res, const struct talk *t,
 	switch (t->verdict) {
 	case VERDICT_OUTCOME:
 		r = from_outcome(res, &t->outcome, s, err);
-		if (!r && (verdict_is_bad(res->status) || !value_is_sound(res)))
-			r = breach(res, err);
+		if (!r)
+			r = verdict_is_bad(res->status) ? breach(res, err)
+							: check_value(res, err);
 		break;
 	case VERDICT_WALL:
 		res->status = REDOMA_STATUS_WALL_LIMIT;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,13 +65,15 @@ static int open_dir(struct cache *c, const char *dir)
 	CLEANUP_FD int fd = -1;
 	const char *fault = NULL;
 	struct stat st;
+	int sys = 0;
 
 	if (!key_make_dirs(dir))
 		fd = fd_lift(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
 					       O_NOFOLLOW));
-	if (fd < 0 || fstat(fd, &st))
-		fault = strerror(errno);
-	else if (st.st_uid != geteuid())
+	if (fd < 0 || fstat(fd, &st)) {
+		sys = errno;
+		fault = strerror(sys);
+	} else if (st.st_uid != geteuid())
 		fault = "it belongs to another user";
 	else if (st.st_mode & 022)
 		fault = "others can write to it; chmod go-w";
@@ -79,16 +82,22 @@ static int open_dir(struct cache *c, const char *dir)
 	if (fault) {
 		snprintf(c->problem, sizeof(c->problem),
 			 "the cache %s cannot be used: %s", dir, fault);
+		errno = sys;
 		return -1;
 	}
 	c->dir.fd = TAKE_FD(fd);
 	return 0;
 }
 
+static void cleanup_cache(struct cache **c)
+{
+	cache_free(*c);
+}
+
 int cache_open(const struct cache_options *o, struct cache **ret,
 	       struct redoma_error *err)
 {
-	struct cache *c = calloc(1, sizeof(*c));
+	CLEANUP(cleanup_cache) struct cache *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return err_nomem(err, WHERE);
@@ -101,10 +110,11 @@ int cache_open(const struct cache_options *o, struct cache **ret,
 	if (!o->dir || !o->dir[0] || !o->key_file || !o->key_file[0])
 		snprintf(c->problem, sizeof(c->problem),
 			 "there is no directory for a cache");
-	else if (!key_read(o->key_file, c->key, c->problem,
-			   sizeof(c->problem)))
-		(void)open_dir(c, o->dir);
-	*ret = c;
+	else if ((key_read(o->key_file, c->key, c->problem,
+			   sizeof(c->problem)) ||
+		  open_dir(c, o->dir)) && err_is_shortage(errno))
+		return err_sys(err, WHERE, "open the cache %s", o->dir);
+	*ret = TAKE_PTR(c);
 	return 0;
 }
 
@@ -183,11 +193,33 @@ static void remember(struct cache *c, const uint8_t name[ENTRY_NAME], int fd)
 	oldest->used = ++c->clock;
 }
 
+/* The caller's memory may have changed since its digest was made: what is kept
+ * under that name must be made of those very bytes. */
+static int check_copy(const struct cache_module *m, int fd,
+		      struct redoma_error *err)
+{
+	void *p = m->len ? mmap(NULL, m->len, PROT_READ, MAP_PRIVATE, fd, 0)
+			 : NULL;
+	uint8_t digest[HASH_BYTES];
+
+	if (p == MAP_FAILED)
+		return err_sys(err, WHERE, "map the module's copy");
+	hash_sha256(p, m->len, digest);
+	if (p)
+		munmap(p, m->len);
+	if (!memcmp(digest, m->digest, sizeof(digest)))
+		return 0;
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "the module's bytes changed while it was read: leave "
+		       "them alone until the run has ended");
+}
+
 static int compile_now(const struct compile_options *o,
 		       const struct cache_module *m, int *ret_fd,
 		       struct redoma_error *err)
 {
 	CLEANUP_FD int in = -1;
+	int rc;
 
 	if (m->len > COMPILE_MODULE)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
@@ -199,7 +231,8 @@ static int compile_now(const struct compile_options *o,
 	in = fd_sealed("redoma-module", m->p, m->len);
 	if (in < 0)
 		return err_sys(err, WHERE, "copy the module");
-	return compile_module(o, in, ret_fd, NULL, err);
+	rc = check_copy(m, in, err);
+	return rc ? rc : compile_module(o, in, ret_fd, NULL, err);
 }
 
 struct job {

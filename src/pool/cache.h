@@ -33,7 +33,8 @@ struct cache_options { /* borrowed for the call */
 	uint64_t max_bytes;   /* of all entries; 0: CACHE_BYTES */
 };
 
-/* Fails only without memory or randomness. */
+/* Fails only without memory or descriptors: then nothing is known of the
+ * directory, and it can be tried again. */
 MUST_CHECK int cache_open(const struct cache_options *o, struct cache **ret,
 			  struct redoma_error *err);
 void cache_free(struct cache *c); /* NULL is fine */

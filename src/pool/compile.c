@@ -125,6 +125,8 @@ int compile_module(const struct compile_options *o, int module_fd, int *ret_fd,
 		return err_sys(err, WHERE, "make a pipe");
 	in = fd_lift(pipe_fds[0]);
 	out = fd_lift(pipe_fds[1]);
+	if (in < 0 || out < 0)
+		return err_sys(err, WHERE, "make a pipe");
 	rc = start(o, (const int[3]){module_fd, artefact, out}, &pidfd, err);
 	if (rc)
 		return rc;

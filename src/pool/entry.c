@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/err.h"
 #include "base/fd.h"
 #include "base/hash.h"
 #include "wire/compile.h"
@@ -63,19 +64,28 @@ static bool is_whole(const struct entry_dir *d, const uint8_t *file, size_t n,
 	return hash_equal(mac, h.mac, sizeof(mac));
 }
 
+/* *ret_bad: it is not what it should be; without that, -1 is our own want. */
 static int read_file(const struct entry_dir *d, int fd,
-		     const uint8_t name[ENTRY_NAME])
+		     const uint8_t name[ENTRY_NAME], bool *ret_bad)
 {
 	CLEANUP_FREE uint8_t *file = NULL;
 	struct stat st;
+	ssize_t got;
 	size_t n;
 
-	if (fstat(fd, &st) || !is_ours(&st))
+	*ret_bad = false;
+	if (fstat(fd, &st))
+		return -1;
+	*ret_bad = !is_ours(&st);
+	if (*ret_bad)
 		return -1;
 	n = (size_t)st.st_size;
 	file = malloc(n);
-	if (!file || pread(fd, file, n, 0) != (ssize_t)n ||
-	    !is_whole(d, file, n, name))
+	got = file ? pread(fd, file, n, 0) : -1;
+	if (got < 0)
+		return -1;
+	*ret_bad = (size_t)got != n || !is_whole(d, file, n, name);
+	if (*ret_bad)
 		return -1;
 	return fd_sealed("redoma-artefact", file + sizeof(struct head),
 			 n - sizeof(struct head));
@@ -86,20 +96,21 @@ int entry_read(const struct entry_dir *d, const uint8_t name[ENTRY_NAME])
 	char path[NAME_ROOM];
 	CLEANUP_FD int fd = -1;
 	int artefact;
+	bool bad;
 
 	file_name(name, "", path);
 	fd = fd_lift(openat(d->fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
 						 O_NONBLOCK));
 	if (fd < 0) {
-		if (errno != ENOENT)
+		if (errno != ENOENT && !err_is_shortage(errno))
 			unlinkat(d->fd, path, 0);
 		return -1;
 	}
-	artefact = read_file(d, fd, name);
-	if (artefact < 0)
-		unlinkat(d->fd, path, 0);
-	else
+	artefact = read_file(d, fd, name, &bad);
+	if (artefact >= 0)
 		futimens(fd, NULL); /* used now */
+	else if (bad)
+		unlinkat(d->fd, path, 0);
 	return artefact;
 }
 

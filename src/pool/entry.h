@@ -16,8 +16,8 @@ struct entry_dir {
 	uint64_t max_bytes;
 };
 
-/* The artefact as a sealed memfd, or -1: there is none, or it was not what it
- * should be and is gone now. */
+/* The artefact as a sealed memfd, or -1: there is none, it was not what it
+ * should be and is gone now, or it could not be read just now. */
 int entry_read(const struct entry_dir *d, const uint8_t name[ENTRY_NAME]);
 /* Best effort: without room nothing is kept and nothing is left behind. */
 void entry_write(const struct entry_dir *d, const uint8_t name[ENTRY_NAME],

@@ -57,7 +57,7 @@ static int make_key(const char *path)
 	CLEANUP_FREE char *temp = NULL;
 	uint8_t key[KEY_BYTES], tag[8];
 	char hex[2 * sizeof(tag) + 1];
-	int rc = 0;
+	int rc = 0, sys;
 
 	if (make_parent(path) || hash_random(key, sizeof(key)) ||
 	    hash_random(tag, sizeof(tag)))
@@ -69,8 +69,10 @@ static int make_key(const char *path)
 	}
 	if (write_new(temp, key) || (link(temp, path) && errno != EEXIST))
 		rc = -1;
+	sys = errno;
 	hash_wipe(key, sizeof(key));
 	unlink(temp);
+	errno = sys;
 	return rc;
 }
 
@@ -79,9 +81,14 @@ static int check_key(int fd, const char *path, char *why, size_t size)
 	const char *fault = NULL;
 	struct stat st;
 
-	if (fstat(fd, &st))
-		fault = "cannot be examined";
-	else if (!S_ISREG(st.st_mode) || st.st_size != KEY_BYTES)
+	if (fstat(fd, &st)) {
+		int sys = errno;
+
+		snprintf(why, size, "cannot examine the cache's key %s", path);
+		errno = sys;
+		return -1;
+	}
+	if (!S_ISREG(st.st_mode) || st.st_size != KEY_BYTES)
 		fault = "is damaged; remove it";
 	else if (st.st_uid != geteuid())
 		fault = "belongs to another user";
@@ -90,12 +97,15 @@ static int check_key(int fd, const char *path, char *why, size_t size)
 	if (!fault)
 		return 0;
 	snprintf(why, size, "the cache's key %s %s", path, fault);
+	errno = 0;
 	return -1;
 }
 
 int key_read(const char *path, uint8_t key[KEY_BYTES], char *why, size_t size)
 {
 	CLEANUP_FD int fd = -1;
+	ssize_t n;
+	int sys;
 
 	for (int tries = 0; tries < 2 && fd < 0; tries++) {
 		fd = fd_lift(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
@@ -106,16 +116,20 @@ int key_read(const char *path, uint8_t key[KEY_BYTES], char *why, size_t size)
 			break;
 	}
 	if (fd < 0) {
+		sys = errno;
 		snprintf(why, size,
 			 "cannot make or open the cache's key %s: %s", path,
-			 strerror(errno));
+			 strerror(sys));
+		errno = sys;
 		return -1;
 	}
 	if (check_key(fd, path, why, size))
 		return -1;
-	if (pread(fd, key, KEY_BYTES, 0) != KEY_BYTES) {
-		snprintf(why, size, "cannot read the cache's key %s", path);
-		return -1;
-	}
-	return 0;
+	n = pread(fd, key, KEY_BYTES, 0);
+	if (n == KEY_BYTES)
+		return 0;
+	sys = n < 0 ? errno : 0;
+	snprintf(why, size, "cannot read the cache's key %s", path);
+	errno = sys;
+	return -1;
 }

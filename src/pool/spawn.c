@@ -78,9 +78,14 @@ static void middle(const struct spawn_request *q, int report)
 
 	if (pid == 0)
 		exec_it(q);
-	if (write(report, &say, sizeof say) != sizeof say)
-		_exit(1);
-	_exit(0);
+	if (write(report, &say, sizeof say) == sizeof say)
+		_exit(0);
+	/* Nobody will hear of it: neither it nor its descriptor may stay. */
+	if (pid > 0) {
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+		close(pidfd);
+	}
+	_exit(1);
 }
 
 static void reap_middle(int pidfd)

@@ -127,6 +127,11 @@ static int wait_ready(struct zygote *z, struct redoma_error *err)
 	const void *body;
 	int r = channel_recv(&z->channel, ZYGOTE_START_US, &f, &body, &why);
 
+	if (r == REDOMA_E_NOMEM || r == REDOMA_E_SYSTEM) {
+		if (err)
+			*err = why;
+		return r;
+	}
 	if (r)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "redoma-worker did not start: %s", why.text);
@@ -183,6 +188,16 @@ int zygote_ask(struct zygote *z, struct redoma_error *err)
 	return channel_send(&z->channel, FRAME_SPAWN, FRAME_LAST, NULL, 0, err);
 }
 
+/* Those of the next birth are told apart from those of one that failed. */
+static int drop_fds(struct channel *c, int r)
+{
+	int fd;
+
+	while ((fd = channel_take_fd(c)) >= 0)
+		close(fd);
+	return r;
+}
+
 static int born(struct zygote *z, const void *body, size_t len,
 		struct redoma_error *err)
 {
@@ -195,7 +210,7 @@ static int born(struct zygote *z, const void *body, size_t len,
 	memcpy(&b, body, sizeof b);
 	s = malloc(sizeof *s);
 	if (!s)
-		return err_nomem(err, WHERE);
+		return drop_fds(&z->channel, err_nomem(err, WHERE));
 	channel_init(&s->channel, channel_take_fd(&z->channel));
 	s->channel.no_fds = true;
 	s->pidfd = channel_take_fd(&z->channel);

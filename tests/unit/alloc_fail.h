@@ -1,4 +1,5 @@
-/* Makes the n-th allocation fail: set alloc_left, call, set it back to -1.  This
+/* Makes the n-th allocation fail, and all after it unless alloc_once is set: set
+ * alloc_left, call, set it back to -1; alloc_refusals counts what failed.  This
  * header defines malloc, calloc, realloc and strdup of the whole test program,
  * so one file of it includes this. */
 #ifndef UNIT_ALLOC_FAIL_H
@@ -13,6 +14,8 @@
 
 /* -1: every allocation succeeds; n: n more do. */
 static long alloc_left = -1;
+static int alloc_once;
+static long alloc_refusals;
 
 /* dlsym itself may allocate before the real functions are known. */
 static _Alignas(16) unsigned char alloc_early[4096];
@@ -32,7 +35,8 @@ static int alloc_refused(void)
 		return 0;
 	if (alloc_left-- > 0)
 		return 0;
-	alloc_left = 0;
+	alloc_left = alloc_once ? -1 : 0;
+	alloc_refusals++;
 	errno = ENOMEM;
 	return 1;
 }

@@ -116,10 +116,10 @@ static void a_missing_image_is_named(void **state)
 static void the_key_lies_beside_a_named_cache(void **state)
 {
 	(void)state;
-	install_cache(&handle, "/c/d");
+	assert_int_equal(install_cache(&handle, "/c/d", NULL), 0);
 	assert_string_equal(handle.cache_dir, "/c/d");
 	assert_string_equal(handle.cache_key, "/c/d.key");
-	install_cache(&handle, NULL);
+	assert_int_equal(install_cache(&handle, NULL, NULL), 0);
 	assert_true(!handle.cache_dir[0] == !handle.cache_key[0]);
 }
 

@@ -81,7 +81,7 @@ static void fill_lists(struct redoma_result *r)
 	r->files[0].bytes = 5;
 	r->files[0].published = true;
 	r->files[1].path = strdup("/b");
-	r->files[1].why = strdup("W");
+	snprintf(r->files[1].why, sizeof r->files[1].why, "W");
 }
 
 static void fill_usage(struct redoma_result *r)
