@@ -30,13 +30,15 @@ static char root[64];		 /* of one test */
 static char self[PATH_MAX];	 /* this program */
 static char log_path[80];	 /* one byte for each compilation */
 
-/* The stand-in: its artefact is the module, repeated. */
+/* The stand-in: its artefact is the module, repeated; or, if the module says
+ * so, a hole of that many bytes. */
 static int act_as_compiler(void)
 {
 	struct compile_report r = {.abi = COMPILE_ABI};
 	const struct timespec slow = {.tv_nsec = 50000000};
 	char name[PATH_MAX], module[4096];
-	ssize_t n = read(COMPILE_IN, module, sizeof(module));
+	ssize_t n = read(COMPILE_IN, module, sizeof(module) - 1);
+	const char *hole;
 	int log;
 
 	/* The module's text is the path of the log, then anything. */
@@ -45,8 +47,12 @@ static int act_as_compiler(void)
 	log = open(name, O_WRONLY | O_APPEND | O_CREAT, 0600);
 	if (log < 0 || write(log, ".", 1) != 1)
 		return 1;
+	module[n] = '\0';
+	hole = strstr(module, "\nhole ");
+	if (hole && ftruncate(COMPILE_OUT, strtoll(hole + 6, NULL, 10)))
+		return 1;
 	nanosleep(&slow, NULL);
-	for (ssize_t at = 0; at < ARTEFACT_BYTES; at += n)
+	for (ssize_t at = hole ? ARTEFACT_BYTES : 0; at < ARTEFACT_BYTES; at += n)
 		if (write(COMPILE_OUT, module, (size_t)n) != n)
 			return 1;
 	return fd_write_all(COMPILE_REPORT, &r, sizeof(r)) != 0;
@@ -159,6 +165,61 @@ static void entry_path(char *ret)
 	assert_int_equal(list(names, 4), 1);
 	snprintf(tail, sizeof(tail), "a/b/modules/%s", names[0]);
 	path(ret, tail);
+}
+
+/* What comes of an artefact of so many bytes. */
+static int ask_hole(struct cache *c, uint64_t bytes, struct redoma_error *err)
+{
+	struct compile_options o = {.program = self};
+	uint8_t digest[CACHE_DIGEST];
+	CLEANUP_FD int fd = -1;
+	char module[160];
+	int len = snprintf(module, sizeof(module), "%s\nhole %llu", log_path,
+			   (unsigned long long)bytes);
+
+	hash_sha256(module, (size_t)len, digest);
+	return cache_artefact(c, &o,
+			      &(struct cache_module){module, (size_t)len,
+						     digest},
+			      &fd, NULL, err);
+}
+
+static void an_artefact_over_the_cap_is_refused(void **state)
+{
+	struct cache_options none = {0}; /* no file: it would be 256 MiB */
+	CLEANUP(close_cache) struct cache *c = NULL;
+	struct redoma_error err = {0};
+
+	(void)state;
+	assert_int_equal(cache_open(&none, &c, NULL), 0);
+	assert_int_equal(ask_hole(c, COMPILE_ARTEFACT, &err), 0);
+	assert_int_equal(ask_hole(c, COMPILE_ARTEFACT + 1, &err),
+			 REDOMA_E_WORKER);
+	assert_non_null(strstr(err.text, "a module of 268435457 bytes"));
+	assert_int_equal(ask_hole(c, 0, &err), REDOMA_E_WORKER);
+	assert_int_equal(ask_hole(c, (uint64_t)1 << 40, &err),
+			 REDOMA_E_WORKER);
+}
+
+static void bytes_that_changed_are_not_compiled(void **state)
+{
+	CLEANUP(close_cache) struct cache *c = open_cache(0);
+	struct compile_options o = {.program = self};
+	uint8_t digest[CACHE_DIGEST] = {1};
+	struct redoma_error err = {0};
+	char names[4][NAME_MAX + 1];
+	int fd = -1;
+
+	(void)state;
+	assert_int_equal(cache_artefact(c, &o,
+					&(struct cache_module){log_path, 8,
+							       digest},
+					&fd, NULL, &err),
+			 REDOMA_E_INVALID);
+	assert_non_null(strstr(err.text, "changed while it was read"));
+	assert_int_equal(compiled(), 0);
+	assert_int_equal(list(names, 4), 0);
+	assert_int_equal(fd, -1);
 }
 
 static void a_module_is_compiled_once(void **state)
@@ -416,7 +477,7 @@ static void another_build_of_the_compiler_is_another_entry(void **state)
 	CLEANUP(close_cache) struct cache *c = open_cache(0);
 	char copy[ROOM], command[PATH_MAX + ROOM + 32];
 	struct compile_options o = {.program = copy};
-	uint8_t digest[CACHE_DIGEST] = {9};
+	uint8_t digest[CACHE_DIGEST];
 	char module[128];
 	struct cache_module m = {.p = module, .digest = digest};
 	bool made = false;
@@ -426,6 +487,7 @@ static void another_build_of_the_compiler_is_another_entry(void **state)
 	path(copy, "compiler");
 	snprintf(command, sizeof(command), "cp '%s' '%s'", self, copy);
 	m.len = (size_t)snprintf(module, sizeof(module), "%s\nx", log_path);
+	hash_sha256(module, m.len, digest);
 	for (int i = 0; i < 2; i++) {
 		const struct timespec pause = {.tv_nsec = 20000000};
 
@@ -465,6 +527,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		case(a_module_is_compiled_once),
+		case(an_artefact_over_the_cap_is_refused),
+		case(bytes_that_changed_are_not_compiled),
 		case(everything_is_made_private),
 		case(a_flipped_bit_anywhere_is_found),
 		case(a_cut_or_grown_file_is_found),
