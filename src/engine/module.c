@@ -278,30 +278,50 @@ int module_link(struct engine *e, struct wasi *w, struct redoma_error *err)
 	return 0;
 }
 
-static int no_entry(const wasm_exporttype_vec_t *exports, const char *invoke,
-		    struct redoma_error *err)
+/* The functions there are.  Those that toolchains add begin with "_" and are
+ * left out, unless nothing else can be called. */
+static void list_exports(const wasm_exporttype_vec_t *exports, bool all,
+			 struct names *ret)
 {
-	struct names have = {0};
-	char name[64], tail[32];
+	char name[64];
 
 	for (size_t k = 0; k < exports->size; k++) {
 		if (!export_func(exports->data[k]))
 			continue;
 		name_copy(wasm_exporttype_name(exports->data[k]), name,
 			  sizeof(name));
-		if (name[0] != '_')
-			add_name(&have, "", name);
+		if (all || name[0] != '_')
+			add_name(ret, "", name);
 	}
+	if (!all && !ret->at)
+		list_exports(exports, true, ret);
+}
+
+static int no_entry(const wasm_exporttype_vec_t *exports, const char *invoke,
+		    struct redoma_error *err)
+{
+	struct names have = {0};
+	char tail[32];
+
+	list_exports(exports, false, &have);
+	if (invoke && !have.at)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "no exported function \"%.40s\": the module "
+			       "exports no function at all",
+			       invoke);
 	if (invoke)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "no exported function \"%.40s\" (exports: %s%s)",
-			       invoke, have.at ? have.text : "none",
+			       invoke, have.text,
 			       add_count(&have, tail, sizeof(tail)));
+	if (!have.at)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "no command entry (_start), and no other "
+			       "function is exported: there is nothing to run");
 	return err_set(err, REDOMA_E_INVALID, WHERE,
 		       "no command entry (_start); call an export with "
 		       "--invoke NAME (exports: %s%s)",
-		       have.at ? have.text : "none",
-		       add_count(&have, tail, sizeof(tail)));
+		       have.text, add_count(&have, tail, sizeof(tail)));
 }
 
 static int check_func(const wasm_functype_t *f, const char *name, size_t n_args,

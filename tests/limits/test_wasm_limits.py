@@ -5,6 +5,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import lib_wasm as W
 from lib_redoma import *
 
 
@@ -21,6 +22,40 @@ for _name in ("loop", "empty-loop", "nested-loop", "simd-loop"):
     def _(name=_name):
         expect_limit(guest(name, options=wall(400)), "wall_limit", "cpu_limit",
                      limit_s=0.4)
+
+
+def straight(line, times):
+    """One function without a loop or a call: nothing in it looks at time."""
+    return write("straight.wasm", W.module(
+        memory=W.limits(512), codes=(W.body(line * times),)))
+
+
+FILL = W.const(0) + W.const(1) + W.const(512 << 16) + b"\xfc\x0b\x00"
+
+
+@case("C129 a very long straight line, ended from outside")
+def _():
+    options = ("--limit", "cpu=20s")
+    # The control: the same line, short, does end.
+    expect(run_json("run", straight(FILL, 4), *options), "ok")
+    path = straight(FILL, 20_000)  # minutes
+    run_json("run", path, *options, *wall(100))  # compiled
+    r = run_json("run", path, *options, *wall(400))
+    expect_limit(r, "wall_limit", limit_s=0.4)
+    r = run_json("run", path, "--limit", "cpu=300ms", *wall(9000))
+    expect_limit(r, "cpu_limit", limit_s=0.3)
+
+
+@case("C129 a straight line of 7 MB: compiled in time, or refused")
+def _():
+    # local 0 = local 0 / 3 + 1, of 64 bits
+    step = b"\x20\x00\x42\x03\x80\x42\x01\x7c\x21\x00"
+    data = W.module(codes=(W.body(step * (7_000_000 // len(step)),
+                                  W.vec([W.u(1) + bytes([W.I64])])),))
+    r = run_json("run", write("long.wasm", data), *wall(1000), timeout=30)
+    need(r.status in ("ok", "wall_limit") or r.status == "invalid"
+         and "more than 10 seconds" in r.message, r.about())
+    need(r.seconds < 14 * SLOW, r.about())
 
 
 @case("C113 C241 sleeping for an hour, and for ever")

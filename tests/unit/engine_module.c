@@ -152,6 +152,32 @@ static void nothing_is_imported_without_wasi(void **state)
 	jar_close(&j);
 }
 
+/* A module with one export, or none, asked for a function it lacks. */
+static void lacks(const char *export, const char *invoke, const char *words)
+{
+	struct wasm m = {0};
+	struct jar j;
+	uint32_t t = wasm_type(&m, "", "");
+
+	wasm_memory(&m, 1, -1);
+	wasm_export(&m, "memory", 2, 0);
+	if (export)
+		wasm_export(&m, export, 0, wasm_func(&m, t, "", CODE(0x01)));
+	assert_int_equal(link_module(&j, &m, NULL), 0);
+	refused(&j, module_entry(j.e, invoke, 0, &j.err), words);
+	jar_close(&j);
+}
+
+static void what_is_exported_is_listed(void **state)
+{
+	(void)state;
+	lacks("_start", "nope",
+	      "no exported function \"nope\" (exports: _start)");
+	lacks("_initialize", NULL, "--invoke NAME (exports: _initialize)");
+	lacks(NULL, "nope", "the module exports no function at all");
+	lacks(NULL, NULL, "no other function is exported");
+}
+
 static void an_entry_is_found_or_named(void **state)
 {
 	const char *const one_arg[] = {"1", NULL};
@@ -312,6 +338,7 @@ int main(void)
 		cmocka_unit_test(the_draft_of_wasi_is_refused),
 		cmocka_unit_test(wasi_needs_an_exported_memory),
 		cmocka_unit_test(nothing_is_imported_without_wasi),
+		cmocka_unit_test(what_is_exported_is_listed),
 		cmocka_unit_test(an_entry_is_found_or_named),
 		cmocka_unit_test(a_reactor_is_initialised_first),
 		cmocka_unit_test(entries_of_odd_types_are_refused),
