@@ -12,6 +12,7 @@
 #define OUTCOME_DENIALS_MAX 64
 #define OUTCOME_WRITTEN_MAX 4096
 #define OUTCOME_TEXT_MAX 65536 /* bytes of one text */
+#define OUTCOME_SIGNAL_MAX 64u
 #define OUTCOME_MAX (32u << 20) /* bytes of one message */
 
 struct outcome_text {
@@ -34,6 +35,7 @@ struct outcome_written {
 struct outcome {
 	uint32_t status; /* enum redoma_status */
 	int32_t exit_code;
+	uint32_t signal; /* that ended a native program; 0: none */
 	bool used_clock, used_random, used_unpinned;
 	uint64_t cpu_us, reset_us, fuel, memory_bytes;
 	uint64_t read_bytes, written_bytes;

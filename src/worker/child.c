@@ -8,10 +8,10 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "wire/request.h"
 #include "worker/deadline.h"
 #include "worker/rehearse.h"
 #include "worker/renew.h"
-#include "worker/request.h"
 #include "worker/run.h"
 #include "worker/serve.h"
 

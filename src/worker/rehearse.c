@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "wire/plan_wire.h"
-#include "worker/request.h"
+#include "wire/request.h"
 #include "worker/run.h"
 #include "worker/serve.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "wire/outcome.h"
-#include "worker/request.h"
+#include "wire/request.h"
 #include "worker/zygote.h"
 
 /* What it came to.  Texts of the outcome and the value borrow from the guest's

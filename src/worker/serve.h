@@ -2,7 +2,7 @@
 #ifndef WORKER_SERVE_H
 #define WORKER_SERVE_H
 
-#include "worker/request.h"
+#include "wire/request.h"
 #include "worker/run.h"
 #include "worker/zygote.h"
 

@@ -15,11 +15,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "engine/module.h"
+#include "wire/request.h"
 #include "worker/child.h"
 #include "worker/deadline.h"
 #include "worker/inherit.h"
 #include "worker/rehearse.h"
-#include "worker/request.h"
 #include "worker/run.h"
 
 #define WHERE "worker"

@@ -19,6 +19,7 @@ static void encode(struct buf *b)
 	static struct outcome_written w[1];
 	struct outcome o = {.status = REDOMA_STATUS_ERROR,
 			    .exit_code = -3,
+			    .signal = 9,
 			    .used_random = true,
 			    .cpu_us = 12,
 			    .line = 4,
@@ -45,6 +46,7 @@ static void there_and_back(void **state)
 	assert_int_equal(outcome_decode(b.data, b.len, &o, NULL), 0);
 	assert_int_equal(o.status, REDOMA_STATUS_ERROR);
 	assert_int_equal(o.exit_code, -3);
+	assert_int_equal(o.signal, 9);
 	assert_true(o.used_random);
 	assert_false(o.used_clock);
 	assert_int_equal(o.cpu_us, 12);
@@ -75,11 +77,10 @@ static void cut_anywhere(void **state)
 	buf_done(&b);
 }
 
-/* Status and flags, the first and third number, and the counts of denials and
- * files, the last two. */
+/* Status, flags, the counts of denials and files, and the signal. */
 static void forged_numbers(void **state)
 {
-	static const size_t at[] = {0, 2, 13, 14};
+	static const size_t at[] = {0, 2, 13, 14, 15};
 	struct outcome o;
 	size_t i;
 

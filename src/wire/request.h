@@ -1,7 +1,7 @@
-/* worker/request.h - reads one run from the core.  The core is trusted; caps
- * hold all the same. */
-#ifndef WORKER_REQUEST_H
-#define WORKER_REQUEST_H
+/* wire/request.h - reads one run from the core, in a worker or in init of a
+ * native jail.  The core is trusted; caps hold all the same. */
+#ifndef WIRE_REQUEST_H
+#define WIRE_REQUEST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
-#include "worker/request.h"
+#include "wire/request.h"
 
 #include <string.h>
 #include <unistd.h>
 #include "wire/plan_wire.h"
 
-#define WHERE "worker"
+#define WHERE "wire"
 
 void request_init(struct request *q)
 {
