@@ -13,17 +13,21 @@
 #define AT(member) offsetof(struct limits, member)
 
 const struct limit_row limit_rows[] = {
-	{"wall", "limits.wall", LIMIT_TIME, AT(wall_us), MS, DAY, 10 * SEC},
-	{"cpu", "limits.cpu", LIMIT_TIME, AT(cpu_us), MS, DAY, 10 * SEC},
-	{"fuel", "limits.fuel", LIMIT_COUNT, AT(fuel), 1, INT64_MAX, 0},
+	{"wall", "limits.wall", LIMIT_TIME, AT(wall_us), MS, DAY, 10 * SEC,
+	 false},
+	{"cpu", "limits.cpu", LIMIT_TIME, AT(cpu_us), MS, DAY, 10 * SEC,
+	 false},
+	{"fuel", "limits.fuel", LIMIT_COUNT, AT(fuel), 1, INT64_MAX, 0,
+	 false},
 	{"memory", "limits.memory", LIMIT_SIZE, AT(memory_bytes), MIB,
-	 4 * GIB, 128 * MIB},
+	 4 * GIB, 128 * MIB, false},
 	{"output", "limits.output", LIMIT_SIZE, AT(output_bytes), 1,
-	 256 * MIB, MIB},
-	{"calls", "limits.calls", LIMIT_COUNT, AT(calls), 1, 1000000000, 256},
+	 256 * MIB, MIB, false},
+	{"calls", "limits.calls", LIMIT_COUNT, AT(calls), 1, 1000000000, 256,
+	 true},
 	{"in_flight", "limits.in_flight", LIMIT_COUNT, AT(in_flight), 1, 4096,
-	 32},
-	{"files", "limits.files", LIMIT_COUNT, AT(files), 1, 65536, 64},
+	 32, true},
+	{"files", "limits.files", LIMIT_COUNT, AT(files), 1, 65536, 64, false},
 	{0},
 };
 

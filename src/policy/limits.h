@@ -15,6 +15,7 @@ struct limit_row {
 	enum limit_unit unit;
 	size_t offset; /* of a uint64_t in struct limits */
 	uint64_t least, most, fallback;
+	bool of_tools; /* what no tool is granted for never reaches it */
 };
 extern const struct limit_row limit_rows[];
 
