@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -198,15 +197,20 @@ static void remember(struct cache *c, const uint8_t name[ENTRY_NAME], int fd)
 static int check_copy(const struct cache_module *m, int fd,
 		      struct redoma_error *err)
 {
-	void *p = m->len ? mmap(NULL, m->len, PROT_READ, MAP_PRIVATE, fd, 0)
-			 : NULL;
-	uint8_t digest[HASH_BYTES];
+	uint8_t block[1 << 14], digest[HASH_BYTES];
+	struct hash h;
+	size_t at = 0;
 
-	if (p == MAP_FAILED)
-		return err_sys(err, WHERE, "map the module's copy");
-	hash_sha256(p, m->len, digest);
-	if (p)
-		munmap(p, m->len);
+	hash_init(&h);
+	while (at < m->len) {
+		ssize_t n = pread(fd, block, sizeof(block), (off_t)at);
+
+		if (n <= 0)
+			return err_sys(err, WHERE, "read the module's copy");
+		hash_add(&h, block, (size_t)n);
+		at += (size_t)n;
+	}
+	hash_end(&h, digest);
 	if (!memcmp(digest, m->digest, sizeof(digest)))
 		return 0;
 	return err_set(err, REDOMA_E_INVALID, WHERE,
