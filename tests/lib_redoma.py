@@ -11,6 +11,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -226,9 +227,9 @@ class Run:
 
 
 def command(*args, stdin=b"", timeout=20, env=None, cwd=None, watch=True,
-            may_leave=False):
+            may_leave=False, program=None):
     """Runs build/redoma; every check that holds for each run."""
-    argv = [REDOMA, *map(str, args)]
+    argv = [program or REDOMA, *map(str, args)]
     canary()
     began = time.monotonic()
     p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -325,11 +326,75 @@ def expect_limit(r, *statuses, limit_s=None):
                   within=None if limit_s is None else limit_s + GRACE)
 
 
-def refused(*args, code=2, says=None, kw=None):
-    """Nothing is started: one sentence and this exit code, both ways."""
-    kw = kw or {}
-    for r in (command(*args, **kw), run_json(*args, **kw)):
+class StandIn:
+    """A copy of redoma whose worker and compiler do nothing.  The kernel tells
+    of each that is opened, so also of one that was killed before its first
+    instruction: what a refusal must not start is seen however short it is."""
+
+    IN_OPEN, IN_NONBLOCK = 0x20, os.O_NONBLOCK
+    PARTS = ("redoma-worker", "redoma-compile")
+
+    def __init__(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.dir = scratch() / "stand-in"
+        self.dir.mkdir()
+        self.program = str(self.dir / "redoma")
+        shutil.copy(REDOMA, self.program)
+        (self.dir / "images").symlink_to(BUILD / "images")
+        self.fd = libc.inotify_init1(self.IN_NONBLOCK)
+        self.names = {}
+        for part in self.PARTS:
+            path = self.dir / part
+            path.write_text("#!/bin/sh\nexit 1\n")
+            path.chmod(0o755)
+            at = libc.inotify_add_watch(self.fd, bytes(path), self.IN_OPEN)
+            need(at > 0, f"inotify: {os.strerror(ctypes.get_errno())}")
+            self.names[at] = part
+        self.try_it("fine.js", b"1", "redoma-worker")
+        self.try_it("fine.wasm", b"\0asm\1\0\0\0", "redoma-compile")
+
+    def try_it(self, name, data, part):
+        """The control: what is accepted does start it."""
+        path = self.dir / name
+        path.write_bytes(data)
+        subprocess.run([self.program, "run", path], capture_output=True,
+                       timeout=20)
+        started = self.started()
+        need(part in started, f"{name} started {started}, not {part}")
+
+    def started(self):
+        """What was started since the last time."""
+        found = set()
         try:
+            data = os.read(self.fd, 65536)
+        except BlockingIOError:
+            return found
+        while data:  # struct inotify_event
+            at, _, _, n = struct.unpack_from("iIII", data)
+            found.add(self.names.get(at, "?"))
+            data = data[16 + n:]
+        return found
+
+
+def stand_in():
+    if not stand_in.made:
+        stand_in.made = StandIn()
+    return stand_in.made
+
+
+stand_in.made = None
+
+
+def refused(*args, code=2, says=None, within=None, kw=None):
+    """Nothing is started: one sentence and this exit code, both ways."""
+    place = stand_in()
+    kw = dict(kw or {}, program=place.program)
+    for run in (command, run_json):
+        r = run(*args, **kw)
+        try:
+            started = place.started()
+            need(not started, f"started {started}")
+            need(r.watch.one_peak == 0, "started a process")
             need(r.code == code, f"exit code {r.code}, wanted {code}")
             if r.json is None:
                 lines = r.err.decode().splitlines()
@@ -343,7 +408,7 @@ def refused(*args, code=2, says=None, kw=None):
             need(len(text) > 15, "no sentence")
             for word in [says] if isinstance(says, str) else says or []:
                 need(word.lower() in text.lower(), f"does not say {word!r}")
-            need(r.watch.one_peak == 0 or r.seconds < 2, "took long")
+            need(not within or r.seconds < within * SLOW, "took long")
         except Failed as e:
             raise Failed(f"{e}\n  {r.about()}") from None
 

@@ -264,6 +264,32 @@ def _():
     need(r.code == 5 and "64 MiB" in r.text, r.about())
 
 
+def holed(name, label, size):
+    """A module with a custom section of so many zero bytes, none of them on
+    the disk."""
+    inner = W.name(label)
+    path = write(name, GOOD + b"\0" + W.u(len(inner) + size) + inner)
+    os.truncate(path, path.stat().st_size + size)
+    return path
+
+
+@case("C149 a name section of 100 MB and a module of 500 MB: at once")
+def _():
+    for path in (holed("names.wasm", "name", 100_000_000),
+                 holed("huge.wasm", "x", 500_000_000)):
+        refused("run", path, code=5, says="64 MiB", within=1)
+        size = path.stat().st_size
+        os.truncate(path, len(GOOD))  # the control: without it
+        expect(run_json("run", path), "ok")
+        os.truncate(path, size)
+        with open(path, "rb") as f:
+            p = subprocess.run([REDOMA, "run", "-", "--lang", "wasm"],
+                               stdin=f, capture_output=True, timeout=20)
+        need(p.returncode == 5 and p.stderr.count(b"\n") == 1
+             and b"64 MiB" in p.stderr, repr(p))
+        path.unlink()
+
+
 @case("C145 GC types are off or bounded")
 def _():
     struct = b"\x5f" + W.vec([bytes([W.I64]) + b"\1"] * 700)
