@@ -38,7 +38,8 @@ enum native_kind {
 
 struct native_entry {
 	uint32_t kind;	   /* enum native_kind */
-	bool exec;	   /* FILE, DIR: programs in it may be started */
+	bool exec;	   /* FILE, DIR: programs in it may be started and
+			      libraries in it be mapped; else mounted noexec */
 	const char *guest; /* absolute, normal form; parents are made */
 	const char *host;
 };
@@ -73,33 +74,46 @@ MUST_CHECK int native_mount(struct native *n, int fd, int wait_ms, int *ret_fd,
 pid_t native_fork(struct native *n, const struct group *group, int *ret_pidfd,
 		  struct redoma_error *err);
 /* In the child, next: the steps that may fail, with a report.  `keep` are the
- * descriptors that survive, ascending. */
-MUST_CHECK int native_enter(const struct native *n, const int *keep,
+ * descriptors that survive, ascending; and what n holds. */
+MUST_CHECK int native_enter(struct native *n, const int *keep,
 			    size_t n_keep, struct jail_report *report,
 			    struct redoma_error *err);
-/* In init, before native_settle: shows a detached mount at `guest` (parents and
- * the mount point are made on a tmpfs laid over the root's directories where
- * the root is read-only; an existing entry of the root is never hidden:
- * REDOMA_E_INVALID). */
-MUST_CHECK int native_attach(int mount_fd, const char *guest, bool directory,
-			     struct redoma_error *err);
-/* In init: an empty, writable file or directory at `guest`, on a tmpfs of its
- * own with room for `bytes` and `files`; nosuid, nodev, noexec.  *ret_dir is
- * a descriptor of the directory that holds what will be collected. */
-MUST_CHECK int native_scratch(const char *guest, bool directory,
-			      uint64_t bytes, uint64_t files, int *ret_dir,
-			      struct redoma_error *err);
+/* In init, before native_settle: shows a detached mount at `guest`.  Missing
+ * parents and the mount point are made, on a tmpfs that is laid over a
+ * read-only directory of the root where that takes it.  What the root has at
+ * `guest` is never hidden (REDOMA_E_INVALID), what an earlier grant has there
+ * is: a grant comes after those that lie above it. */
+MUST_CHECK int native_attach(struct native *n, int mount_fd, const char *guest,
+			     bool directory, struct redoma_error *err);
+/* In init, before native_settle: an empty, writable file or directory at
+ * `guest`; nosuid, nodev, noexec.  All of a jail lie in one tmpfs with room for
+ * the sum of `bytes` and `files`.  *ret_dir (owned) is a descriptor of the
+ * directory that holds what will be collected: the directory itself, or one
+ * with the one file, by the last name of `guest`.  REDOMA_E_BUSY: no place is
+ * left that a payload which runs already may write to
+ * (NATIVE_LATE_PLACES). */
+MUST_CHECK int native_scratch(struct native *n, const char *guest,
+			      bool directory, uint64_t bytes, uint64_t files,
+			      int *ret_dir, struct redoma_error *err);
 /* In init: no mount comes after this; capabilities go, JAIL_FILTER_INIT is
- * installed.  The payload may have been started before. */
-MUST_CHECK int native_settle(const struct native *n, struct redoma_error *err);
+ * installed: no fork or exec either.  So every payload is forked before, and
+ * one that will run a hostile byte at once waits (for the end of a pipe) until
+ * init is settled, before it calls native_payload. */
+MUST_CHECK int native_settle(struct native *n, struct redoma_error *err);
+
+#define NATIVE_LATE_PLACES 64 /* of files, and as many of directories */
 
 struct native_payload {
 	const int *keep; /* descriptors that survive the exec; ascending: the
-			    first three become 0, 1, 2, a fourth 3 */
+			    first three become 0, 1, 2, a fourth 3; a fifth
+			    becomes 4 and is closed by the exec, to tell that
+			    there was none.  Missing ones are inert. */
 	size_t n_keep;
 	uint64_t file_bytes; /* RLIMIT_FSIZE */
 	uint64_t max_fds;    /* RLIMIT_NOFILE */
 	uint64_t cpu_s;	     /* RLIMIT_CPU; 0: not set here */
+	bool early;	     /* it is started before native_scratch was called
+				for everything that it may write */
 };
 
 /* In the child that init forked, before exec: session, rlimits, capabilities,
