@@ -13,16 +13,25 @@ void rd_config_backtrace(wasm_config_t *c, bool on);
 /* Must be at least max_wasm_stack, or wasm_engine_new_with_config aborts, even
  * though no asynchronous stack is ever made.  Default 2 MiB. */
 void rd_config_async_stack(wasm_config_t *c, size_t bytes);
-/* Whether tables are filled when an entry is first used (default true). */
-void rd_config_table_lazy(wasm_config_t *c, bool on);
-/* Whether calls may be inlined across functions by the compiler. */
-void rd_config_inlining(wasm_config_t *c, bool on);
 /* Switches one WebAssembly proposal by its name, such as "extended-const",
  * "legacy-exceptions", "threads", "shared-everything-threads",
  * "memory-control", "component-model" or any that has a setter of its own.
  * False: this version knows no such name.  Turning on what this build cannot
  * do makes wasm_engine_new_with_config abort. */
 bool rd_config_feature(wasm_config_t *c, const char *name, bool on);
+
+/* What an engine really is, defaults included.
+ *
+ * Proposals are bits: those of one name (0: there is none; a name may stand for
+ * several), all that this version knows, and those that are on. */
+uint64_t rd_feature_bits(const char *name);
+uint64_t rd_features_known(void);
+uint64_t rd_engine_features(const wasm_engine_t *e);
+/* A setting as a number (a flag is 0 or 1, WASMTIME_OPT_LEVEL_* its value) by
+ * the name of its setter with dashes, such as "max-wasm-stack"; those of the
+ * pool begin with "pool-".  False, and *ret untouched: this engine has none of
+ * that name (a pool's, or the compiler's, if it has no such part). */
+bool rd_engine_number(const wasm_engine_t *e, const char *name, uint64_t *ret);
 
 /* Compiles a module to an artefact that wasmtime_module_deserialize takes,
  * without loading it: no executable memory is mapped, unlike in

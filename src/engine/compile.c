@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "engine/config.h"
 #include "engine/inspect.h"
 #include "engine/state.h"
 
@@ -14,17 +15,21 @@ static void delete_engine(wasm_engine_t **e)
 		wasm_engine_delete(*e);
 }
 
-static wasm_engine_t *compile_engine(enum profile profile)
+static void set_opt_level(wasm_config_t *c, size_t level)
 {
-	wasm_config_t *c = engine_config(profile);
-
-	wasmtime_config_strategy_set(c, WASMTIME_STRATEGY_CRANELIFT);
-	wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_SPEED);
-	wasmtime_config_cranelift_debug_verifier_set(c, false);
-	wasmtime_config_cranelift_nan_canonicalization_set(c, false);
-	wasmtime_config_wasm_stack_switching_set(c, false);
-	return wasm_engine_new_with_config(c);
+	wasmtime_config_cranelift_opt_level_set(c, (uint8_t)level);
 }
+
+static const struct config_row rows[] = {
+	{"opt-level", .value = {WASMTIME_OPT_LEVEL_SPEED},
+	 .size = set_opt_level},
+	{"debug-verifier",
+	 .flag = wasmtime_config_cranelift_debug_verifier_set},
+	{"nan-canonicalization",
+	 .flag = wasmtime_config_cranelift_nan_canonicalization_set},
+	{"native-unwind-info", .flag = wasmtime_config_native_unwind_info_set},
+};
+const struct config_table config_compiler = {CONFIG_ROWS(rows)};
 
 /* What the validator said, without who called it: the words after the last of
  * these. */
@@ -81,7 +86,8 @@ int compile_module_bytes(enum profile profile, const void *wasm,
 
 	if (rc)
 		return rc;
-	e = compile_engine(profile);
+	e = config_engine(&config_compiler,
+			  &(struct config_choice){.profile = profile});
 	error = rd_precompile(e, wasm, len, &artefact);
 	if (error)
 		return invalid(err, error);

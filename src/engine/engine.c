@@ -10,101 +10,26 @@
 #include <redoma_engine.h>
 
 #include "base/cleanup.h"
+#include "engine/config.h"
 #include "engine/state.h"
 
 #define WHERE "engine"
-#define KEEP_SCAN ((size_t)8 << 20) /* at most so much is copied back */
-#define KEEP_COPY ((size_t)1 << 20) /* always so much is copied back */
-#define KEEP_TABLE ((size_t)64 << 10)
-#define ASYNC_SLACK ((size_t)64 << 10) /* the stack limit must be below it */
 
 const char *engine_version(void)
 {
 	return "wasmtime " WASMTIME_VERSION;
 }
 
-/* Proposals of WebAssembly: the whole list, so that none is on by a default
- * that changes with the version. */
-static void set_proposals(wasm_config_t *c)
-{
-	static const char *const off[] = {
-		"threads", "shared-everything-threads", "legacy-exceptions",
-		"memory-control", "stack-switching", "custom-descriptors",
-		"compact-imports", "component-model",
-	};
-
-	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
-		rd_config_feature(c, off[i], false);
-	wasmtime_config_wasm_simd_set(c, true);
-	wasmtime_config_wasm_bulk_memory_set(c, true);
-	wasmtime_config_wasm_multi_value_set(c, true);
-	wasmtime_config_wasm_reference_types_set(c, true);
-	wasmtime_config_wasm_exceptions_set(c, true);
-	wasmtime_config_wasm_tail_call_set(c, false);
-	wasmtime_config_wasm_function_references_set(c, false);
-	wasmtime_config_wasm_gc_set(c, false);
-	wasmtime_config_wasm_relaxed_simd_set(c, false);
-	wasmtime_config_wasm_multi_memory_set(c, false);
-	wasmtime_config_wasm_memory64_set(c, false);
-	wasmtime_config_wasm_wide_arithmetic_set(c, false);
-	wasmtime_config_wasm_custom_page_sizes_set(c, false);
-	wasmtime_config_shared_memory_set(c, false);
-}
-
-wasm_config_t *engine_config(enum profile p)
-{
-	wasm_config_t *c = wasm_config_new();
-
-	set_proposals(c);
-	wasmtime_config_epoch_interruption_set(c, profile_has_epoch(p));
-	wasmtime_config_consume_fuel_set(c, profile_has_fuel(p));
-	wasmtime_config_native_unwind_info_set(c, false);
-	wasmtime_config_memory_may_move_set(c, false);
-	wasmtime_config_memory_init_cow_set(c, true);
-	wasmtime_config_signals_based_traps_set(c, true);
-	wasmtime_config_memory_reservation_set(c, ENGINE_MEMORY_MAX);
-	wasmtime_config_memory_guard_size_set(c, (uint64_t)32 << 20);
-	rd_config_backtrace(c, false);
-	rd_config_async_stack(c, ENGINE_STACK_BYTES + ASYNC_SLACK);
-	wasmtime_config_max_wasm_stack_set(c, ENGINE_STACK_BYTES);
-	return c;
-}
-
-/* /proc/swaps is a header and a line for each swap area; if it cannot be read
- * there may be swap. */
-static bool swap_is_off(void)
+/* Of proc_swaps(5): a header and a line for each swap area.  If it cannot be
+ * read there may be swap. */
+static bool swap_is_off(const char *path)
 {
 	char text[512];
-	CLEANUP_FD int fd = open("/proc/swaps", O_RDONLY | O_CLOEXEC);
+	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
 	const char *line = n > 0 ? memchr(text, '\n', (size_t)n) : NULL;
 
 	return line && line + 1 == text + n;
-}
-
-static void set_pool(wasm_config_t *c, bool scan)
-{
-	wasmtime_pooling_allocation_config_t *p =
-		wasmtime_pooling_allocation_config_new();
-
-	wasmtime_pooling_allocation_config_total_core_instances_set(p, 1);
-	/* The second memory is the heap that exceptions live in. */
-	wasmtime_pooling_allocation_config_total_memories_set(p, 2);
-	wasmtime_pooling_allocation_config_total_tables_set(p, ENGINE_TABLES);
-	wasmtime_pooling_allocation_config_max_tables_per_module_set(
-		p, ENGINE_TABLES);
-	wasmtime_pooling_allocation_config_max_unused_warm_slots_set(p, 2);
-	wasmtime_pooling_allocation_config_max_memory_size_set(
-		p, ENGINE_MEMORY_MAX);
-	wasmtime_pooling_allocation_config_table_elements_set(
-		p, ENGINE_TABLE_ELEMENTS);
-	wasmtime_pooling_allocation_config_table_keep_resident_set(p,
-								   KEEP_TABLE);
-	wasmtime_pooling_allocation_config_linear_memory_keep_resident_set(
-		p, scan ? KEEP_SCAN : KEEP_COPY);
-	rd_pool_pagemap_scan(p, scan);
-	wasmtime_pooling_allocation_strategy_set(c, p);
-	wasmtime_pooling_allocation_config_delete(p);
 }
 
 static int reserve_stack(struct redoma_error *err)
@@ -154,11 +79,11 @@ static int find_pagemap(void)
 	return -1;
 }
 
-int engine_new(enum profile profile, struct engine **ret,
-	       struct redoma_error *err)
+int engine_new_with(enum profile profile, const char *swaps,
+		    struct engine **ret, struct redoma_error *err)
 {
+	struct config_choice how = {profile, false};
 	struct engine *e;
-	wasm_config_t *c;
 	int rc;
 
 	if (profile >= PROFILES)
@@ -170,14 +95,19 @@ int engine_new(enum profile profile, struct engine **ret,
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return err_nomem(err, WHERE);
+	how.scan = rd_pagemap_available() && swap_is_off(swaps);
 	e->profile = profile;
-	e->fast_reset = rd_pagemap_available() && swap_is_off();
-	c = engine_config(profile);
-	set_pool(c, e->fast_reset);
-	e->wasm = wasm_engine_new_with_config(c);
+	e->fast_reset = how.scan;
+	e->wasm = config_engine(&config_pool, &how);
 	e->pagemap_fd = find_pagemap();
 	*ret = e;
 	return 0;
+}
+
+int engine_new(enum profile profile, struct engine **ret,
+	       struct redoma_error *err)
+{
+	return engine_new_with(profile, "/proc/swaps", ret, err);
 }
 
 void engine_free(struct engine *e)

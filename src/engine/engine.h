@@ -1,8 +1,8 @@
 /* engine/engine.h - wall 1: Wasmtime behind a checked table of settings.
  *
- * Invalid settings cannot be expressed: wasm_engine_new_with_config aborts on
- * them, so the only input is a profile and each profile is a row that a unit
- * test builds.  One engine a process. */
+ * Invalid settings cannot be expressed: the only input is a profile, and all
+ * settings are rows that are checked when an engine is made (engine/config.h).
+ * One engine a process. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 

@@ -45,9 +45,9 @@ bool exec_func(struct exec *x, const char *name, wasmtime_func_t *ret);
 void exec_call(struct exec *x, const wasmtime_func_t *f,
 	       wasmtime_val_raw_t *values, size_t n, struct exec_outcome *out);
 
-/* What both kinds of engine must agree on.  Owned by the caller until
- * wasm_engine_new_with_config takes it. */
-wasm_config_t *engine_config(enum profile p);
+/* engine_new with another file in place of /proc/swaps, for tests. */
+MUST_CHECK int engine_new_with(enum profile p, const char *swaps,
+			       struct engine **ret, struct redoma_error *err);
 /* Consumes e; its text on one line, cut to fit, control characters gone. */
 void engine_error_text(wasmtime_error_t *e, char *text, size_t size);
 /* The same into err: "what: text".  Returns code. */

@@ -14,7 +14,7 @@
 #include "engine/engine.h"
 #include "engine/exec.h"
 #include "engine/module.h"
-#include <wasmtime.h>
+#include "engine/state.h"
 #include "wasm_build.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -58,9 +58,11 @@ static inline void jar_must(const struct jar *j, int rc, const char *what)
 	assert_int_equal(rc, 0);
 }
 
-/* Compiles m (and frees it) and loads it; `stop` as for exec_new. */
-static inline void jar_open(struct jar *j, enum profile p,
-			    struct wasm *m, const volatile sig_atomic_t *stop)
+/* Compiles m (and frees it) and loads it; `stop` as for exec_new, `swaps` as
+ * for engine_new_with. */
+static inline void jar_open_with(struct jar *j, enum profile p, struct wasm *m,
+				 const volatile sig_atomic_t *stop,
+				 const char *swaps)
 {
 	CLEANUP(buf_done) struct buf wasm = {0};
 	CLEANUP(buf_done) struct buf artefact = {0};
@@ -70,10 +72,16 @@ static inline void jar_open(struct jar *j, enum profile p,
 	wasm_finish(m, &wasm);
 	must(j, compile_module_bytes(p, wasm.data, wasm.len, &artefact,
 				     &j->err));
-	must(j, engine_new(p, &j->e, &j->err));
+	must(j, engine_new_with(p, swaps, &j->e, &j->err));
 	must(j, module_load_bytes(j->e, artefact.data, artefact.len, &j->err));
 	must(j, module_link(j->e, NULL, &j->err));
 	must(j, exec_new(j->e, stop, &j->x, &j->err));
+}
+
+static inline void jar_open(struct jar *j, enum profile p, struct wasm *m,
+			    const volatile sig_atomic_t *stop)
+{
+	jar_open_with(j, p, m, stop, "/proc/swaps");
 }
 
 static inline void jar_close(struct jar *j)

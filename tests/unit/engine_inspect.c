@@ -175,6 +175,21 @@ static void a_feature_that_is_off_is_named(void **state)
 		"stack switching");
 	refused(body(CODE(0xd0, 0x70, 0x14, 0), &err), &err,
 		"function references");
+	/* memory.discard */
+	refused(body(CODE(0x41, 0, 0x41, 0, 0xfc, 0x12, 0), &err), &err,
+		"memory control");
+	/* (type (shared (func))), (ref null (exact 0)), two imports of "" */
+	refused(section(1, CODE(1, 0x65, 0x60, 0, 0), &err), &err,
+		"shared-everything threads");
+	refused(section(1, CODE(2, 0x60, 0, 0, 0x60, 1, 0x63, 0x62, 0, 0), &err), &err,
+		"custom descriptors");
+	refused(section(2, CODE(2, 1, 'm', 0, 0x7f, 1, 1, 'a', 3, 0x7f, 0),
+			&err),
+		&err, "compact imports");
+	/* (type (component)), as a component's type section would have it */
+	refused(section(1, CODE(1, 0x41, 0), &err), &err, "not a valid module");
+	refused(compile_bytes("\0asm\x0d\0\1\0", 8, &err), &err,
+		"this is a component");
 }
 
 static void a_feature_that_is_on_runs(void **state)

@@ -178,20 +178,43 @@ static void instantiation_is_under_the_limits(void **state)
 
 static void features_go_by_name(void **state)
 {
-	static const char *const names[] = {
-		"extended-const", "legacy-exceptions", "threads",
-		"shared-everything-threads", "memory64", "multi-memory",
-		"stack-switching", "component-model",
-	};
 	wasm_config_t *c = wasm_config_new();
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!rd_config_feature(c, names[i], false))
-			fail_msg("no feature %s", names[i]);
+	assert_true(rd_config_feature(c, "extended-const", false));
 	assert_false(rd_config_feature(c, "no-such-thing", false));
 	assert_false(rd_config_feature(c, "", false));
+	assert_int_equal(rd_feature_bits("no-such-thing"), 0);
+	assert_int_equal(rd_feature_bits("mutable-global"), 1);
+	assert_true(rd_features_known() & rd_feature_bits("threads"));
 	wasm_config_delete(c);
+}
+
+static void an_engine_says_what_it_is(void **state)
+{
+	wasm_config_t *c = wasm_config_new();
+	uint64_t n = 77, simd = rd_feature_bits("simd");
+
+	(void)state;
+	rd_config_backtrace(c, false);
+	rd_config_async_stack(c, 3 << 20);
+	assert_true(rd_config_feature(c, "simd", false));
+	assert_true(rd_config_feature(c, "relaxed-simd", false));
+	wasm_engine_t *e = wasm_engine_new_with_config(c);
+	assert_int_equal(rd_engine_features(e) & simd, 0);
+	assert_false(rd_engine_number(e, "no-such-thing", &n));
+	assert_false(rd_engine_number(e, "pool-tables", &n));
+	assert_int_equal(n, 77);
+	assert_true(rd_engine_number(e, "backtrace-frames", &n));
+	assert_int_equal(n, 0);
+	assert_true(rd_engine_number(e, "async-stack-size", &n));
+	assert_int_equal(n, 3 << 20);
+	wasm_engine_delete(e);
+	e = wasm_engine_new();
+	assert_int_equal(rd_engine_features(e) & simd, simd);
+	assert_true(rd_engine_number(e, "backtrace-frames", &n));
+	assert_int_equal(n, 20);
+	wasm_engine_delete(e);
 }
 
 /* (module (global (export "g") (mut i32) (i32.const 0))) */
@@ -229,6 +252,7 @@ int main(void)
 		cmocka_unit_test(tables_are_counted),
 		cmocka_unit_test(instantiation_is_under_the_limits),
 		cmocka_unit_test(features_go_by_name),
+		cmocka_unit_test(an_engine_says_what_it_is),
 		cmocka_unit_test(a_feature_that_is_off_is_refused),
 	};
 

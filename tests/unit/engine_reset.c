@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 
 #define LIMIT (32 * MIB)
 #define IMAGE_BYTES 300000
+#define PATH 4096
 
 /* fill: grows to 24 MiB and writes 0xA5 into all of it, sets the global; then
  * it returns, aborts, loops for ever or recurses, by its name. */
@@ -60,40 +62,109 @@ static uint64_t wrong_after(struct jar *j, struct reset *r)
 	return wrong;
 }
 
-static void poisoned_memory_is_clean_again(void **state)
+static void poison(enum profile p, const char *swaps)
 {
 	static const char *const names[] = {"fill",	    "fill_abort",
 					    "fill_spin",    "fill_recurse",
 					    "scatter",	    "fill_abort",
 					    "scatter",	    "fill"};
+	bool fuel = p == PROFILE_IMAGE_FUEL || p == PROFILE_MODULE_FUEL;
+	uint64_t limit = fuel ? 300u << 20 : 0;
+	struct reset *r = NULL;
+	struct wasm m = {0};
+	struct jar j;
+
+	build_filler(&m);
+	jar_open_with(&j, p, &m, NULL, swaps);
+	jar_begin(&j, LIMIT, limit);
+	must(&j, reset_remember(j.x, &r, &j.err));
+	assert_int_equal(wrong_after(&j, r), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		CLEANUP(buf_done) struct buf v = {0};
+
+		if (!fuel && !strcmp(names[i], "fill_spin"))
+			continue;
+		jar_begin(&j, LIMIT, limit);
+		jar_call(&j, names[i], &v);
+		if (strstr(names[i], "fill"))
+			assert_true(j.out.memory_bytes >= 24 * MIB);
+		assert_int_equal(wrong_after(&j, r), 0);
+	}
+	reset_free(r);
+	jar_close(&j);
+}
+
+static void poisoned_memory_is_clean_again(void **state)
+{
+	(void)state;
+	for (int p = 0; p < PROFILES; p++)
+		poison((enum profile)p, "/proc/swaps");
+}
+
+#define SWAPS_HEADER "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+#define SWAPS_LINE "/swapfile file\t\t1048572\t\t0\t\t-2\n"
+
+/* A file that takes the place of /proc/swaps. */
+static void write_swaps(char path[PATH], const char *text)
+{
+	const char *tmp = getenv("TMPDIR");
+	size_t len = strlen(text);
+	int fd;
+
+	snprintf(path, PATH, "%s/swaps-XXXXXX", tmp ? tmp : ".");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, len), len);
+	close(fd);
+}
+
+static bool is_fast(const char *swaps)
+{
+	struct engine *e;
+	bool fast;
+
+	assert_int_equal(engine_new_with(PROFILE_MODULE, swaps, &e, NULL), 0);
+	fast = engine_fast_reset(e);
+	engine_free(e);
+	return fast;
+}
+
+static void swap_turns_the_fast_way_off(void **state)
+{
+	static const struct {
+		const char *text;
+		bool off;
+	} rows[] = {
+		{SWAPS_HEADER, true},
+		{SWAPS_HEADER SWAPS_LINE, false},
+		{SWAPS_HEADER SWAPS_LINE SWAPS_LINE, false},
+		{SWAPS_HEADER "x", false},
+		{"", false},
+		{"Filename", false}, /* cut */
+	};
+	char path[PATH];
 
 	(void)state;
-	for (int p = 0; p < PROFILES; p++) {
-		bool fuel = p == PROFILE_IMAGE_FUEL || p == PROFILE_MODULE_FUEL;
-		uint64_t limit = fuel ? 300u << 20 : 0;
-		struct reset *r = NULL;
-		struct wasm m = {0};
-		struct jar j;
-
-		build_filler(&m);
-		jar_open(&j, (enum profile)p, &m, NULL);
-		jar_begin(&j, LIMIT, limit);
-		must(&j, reset_remember(j.x, &r, &j.err));
-		assert_int_equal(wrong_after(&j, r), 0);
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-			CLEANUP(buf_done) struct buf v = {0};
-
-			if (!fuel && !strcmp(names[i], "fill_spin"))
-				continue;
-			jar_begin(&j, LIMIT, limit);
-			jar_call(&j, names[i], &v);
-			if (strstr(names[i], "fill"))
-				assert_true(j.out.memory_bytes >= 24 * MIB);
-			assert_int_equal(wrong_after(&j, r), 0);
-		}
-		reset_free(r);
-		jar_close(&j);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		write_swaps(path, rows[i].text);
+		if (is_fast(path) != (rows[i].off && rd_pagemap_available()))
+			fail_msg("row %zu", i);
+		unlink(path);
 	}
+	assert_false(is_fast("/nonexistent/swaps"));
+}
+
+/* Also where the kernel has the fast way. */
+static void the_slow_way_is_clean_too(void **state)
+{
+	char path[PATH];
+
+	(void)state;
+	write_swaps(path, SWAPS_HEADER SWAPS_LINE);
+	assert_false(is_fast(path));
+	for (int p = 0; p < PROFILES; p++)
+		poison((enum profile)p, path);
+	unlink(path);
 }
 
 /* Verify must be able to fail: what the host wrote is found. */
@@ -219,6 +290,26 @@ static void a_raw_child_must_renew_the_pagemap(void **state)
 	jar_close(&j);
 }
 
+static void the_slow_way_needs_no_pagemap(void **state)
+{
+	struct reset *r = NULL;
+	struct wasm m = {0};
+	char path[PATH];
+	struct jar j;
+
+	(void)state;
+	build_filler(&m);
+	write_swaps(path, SWAPS_HEADER SWAPS_LINE);
+	jar_open_with(&j, PROFILE_MODULE, &m, NULL, path);
+	unlink(path);
+	jar_begin(&j, LIMIT, 0);
+	must(&j, reset_remember(j.x, &r, &j.err));
+	exec_reset(j.x);
+	assert_int_equal(fork_verdict(&j, r, false), 0);
+	reset_free(r);
+	jar_close(&j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +317,9 @@ int main(void)
 		cmocka_unit_test(verify_finds_what_is_different),
 		cmocka_unit_test(odd_exports_are_compared),
 		cmocka_unit_test(a_raw_child_must_renew_the_pagemap),
+		cmocka_unit_test(swap_turns_the_fast_way_off),
+		cmocka_unit_test(the_slow_way_is_clean_too),
+		cmocka_unit_test(the_slow_way_needs_no_pagemap),
 	};
 
 	jar_main();
