@@ -6,9 +6,15 @@
  * cpuacct), birth and kill in the unified one, which needs no controller for
  * that.  v1 alone: limits there, kill by killing every pid until it is empty.
  *
- * A group is a directory "redoma-<pid>-<start time>-<n>" in each hierarchy
- * that is used; pid and start time are the maker's, so that what a killed maker
- * left is known and swept by the next one (groups_open).
+ * A maker has a directory "redoma-<pid namespace>-<pid>-<start time>-<k>" in
+ * each hierarchy that is used, its groups are directories in that one.  So what
+ * a killed maker left is known, and swept by the next one (groups_open).
+ *
+ * v2 has the rule that a directory with controlled children holds no process.
+ * Our own directory is used, and the processes in it moved to a child of it
+ * "redoma-self-<pid>", only if it is delegated and they are this process, its
+ * parent, and their children.  Else the directory above must be delegated and
+ * without processes (systemd: DelegateSubgroup=).
  *
  * Sources: cgroups(7), Documentation/admin-guide/cgroup-v2.rst and
  * cgroup-v1/memory.rst of the kernel.  Functions return 0 or REDOMA_E_*. */
@@ -34,22 +40,34 @@ enum group_can { /* bits: what groups made here enforce */
 struct group_limits { /* 0: leave as it is */
 	uint64_t memory_bytes; /* memory + swap */
 	uint64_t pids;
-	uint64_t cpu_weight; /* 1-10000, 100 is the default: cgroup v2's scale */
+	uint64_t cpu_weight; /* 1-10000, v2's scale: 100 is the default */
 };
 
 struct group_usage {
-	uint64_t cpu_us;
-	uint64_t memory_peak_bytes; /* UINT64_MAX: this kernel does not tell */
+	uint64_t cpu_us; /* UINT64_MAX, also below: not told here */
+	uint64_t memory_peak_bytes;
 	uint64_t oom_kills;
 	uint64_t pids_refused; /* forks that pids.max stopped */
 };
 
 /* REDOMA_E_UNSUPPORTED with the remedy if no group with a memory limit can be
- * made here.  Also removes the empty groups of makers that are gone, and kills
- * what lives in them. */
+ * made here.  Also removes the groups of makers that are gone, and kills what
+ * lives in them.  Reads /proc; what comes later needs no path of the host. */
 MUST_CHECK int groups_open(struct groups **ret, struct redoma_error *err);
 uint32_t groups_can(const struct groups *g); /* enum group_can */
 enum jail_cgroups groups_kind(const struct groups *g);
+/* For a maker that started as root and is about to become this user: its
+ * directories are given to it, and where v2 asks for that, it moves to a leaf
+ * "self" in them.  A fork made before keeps the right to groups_clear. */
+MUST_CHECK int groups_give(struct groups *g, uid_t uid, gid_t gid,
+			   struct redoma_error *err);
+/* Kills what lives in any group of this maker and removes all of them: by the
+ * maker when it is done, or, when the maker has ended, by a process that was
+ * forked from it.  Waits at most wait_ms: REDOMA_E_BUSY.  What a maker that
+ * groups_give moved cannot remove itself is left to the fork or the next
+ * maker. */
+MUST_CHECK int groups_clear(struct groups *g, int wait_ms,
+			    struct redoma_error *err);
 void groups_close(struct groups *g); /* removes nothing; NULL is fine */
 
 MUST_CHECK int group_make(struct groups *g, const struct group_limits *l,
