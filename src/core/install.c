@@ -22,6 +22,7 @@ static int try_dir(struct redoma *h, const char *dir, const char *place)
 	char real[PATH_ROOM];
 	int n = snprintf(path, sizeof path, "%s%s", dir, place);
 
+	errno = 0;
 	if (n < 0 || n >= (int)sizeof path || !realpath(path, real))
 		return -1;
 	n = snprintf(h->worker, sizeof h->worker, "%s/" WORKER, real);
@@ -66,6 +67,9 @@ int install_find(struct redoma *h, const char *dir, struct redoma_error *err)
 	if (dir) {
 		if (!try_dir(h, dir, ""))
 			return 0;
+		if (err_is_shortage(errno))
+			return err_sys(err, WHERE, "look for " WORKER " in %s",
+				       dir);
 		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
 			       "no " WORKER " in %s: name the directory it was "
 			       "installed in",
@@ -144,6 +148,8 @@ int install_image(struct redoma *h, const char *name, char path[PATH_ROOM],
 		h->image_seen = name;
 		return 0;
 	}
+	if (n > 0 && n < PATH_ROOM && err_is_shortage(errno))
+		return err_sys(err, WHERE, "look for images/%s", name);
 	return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
 		       "the language image images/%s is missing below %s: "
 		       "build or install it",

@@ -145,7 +145,9 @@ static int spawn_apart(const struct spawn_request *q, int *ret_pidfd,
 	if (pid < 0)
 		return err_sys(err, WHERE, "start a process");
 	close(TAKE_FD(out));
-	n = read(in, &said, sizeof said);
+	do {
+		n = read(in, &said, sizeof said);
+	} while (n < 0 && errno == EINTR);
 	if (n == sizeof said && said >= 0) {
 		*ret_pidfd = fd_lift(said);
 		if (*ret_pidfd >= 0)
