@@ -1,4 +1,5 @@
 /* How a run ended, as the host reads it. */
+#include <stdio.h>
 #include <string.h>
 #include "guest.h"
 #include "quick.h"
@@ -28,7 +29,8 @@ static bool is_runtime(JSContext *ctx, JSValueConst v)
 	JSValue f, r;
 	bool yes;
 
-	if (guest.shape != GUEST_SCRIPT || !JS_IsObject(v))
+	if ((guest.shape != GUEST_SCRIPT && guest.shape != GUEST_PLAIN) ||
+	    !JS_IsObject(v))
 		return false;
 	f = JS_GetPropertyStr(ctx, guest.hooks, "isRuntime");
 	r = JS_Call(ctx, f, JS_UNDEFINED, 1, &v);
@@ -120,6 +122,32 @@ static void describe_plain(JSContext *ctx, JSValueConst e)
 	set_name("Uncaught");
 }
 
+/* A browser's names for the network are not defined, so that no program takes
+ * this for a browser; one that needs them is told why. */
+static void explain(JSContext *ctx, JSValueConst e)
+{
+	static const char *const names[] = {
+		"XMLHttpRequest", "EventSource", "Headers", "Request",
+		"Response",
+	};
+	static char text[256];
+	struct guest_result *r = &guest.result;
+	const char *message = (const char *)(uintptr_t)r->message;
+
+	if (!quick_is_native_error(ctx, e, "ReferenceError"))
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(text, sizeof(text), "%s is not defined", names[i]);
+		if (strcmp(message, text))
+			continue;
+		snprintf(text, sizeof(text), "%s is not defined: there is no "
+			 "network in a sandbox; pass the data in as input, or "
+			 "grant a file that holds it", names[i]);
+		set_message(text);
+		return;
+	}
+}
+
 static void describe(JSContext *ctx, JSValueConst e)
 {
 	struct guest_result *r = &guest.result;
@@ -133,6 +161,7 @@ static void describe(JSContext *ctx, JSValueConst e)
 	set_text(&r->name, &r->name_len, n ? s : "Error", n ? n : 5);
 	s = text_of(ctx, e, "message", &n);
 	set_text(&r->message, &r->message_len, s, n);
+	explain(ctx, e);
 	s = JS_IsString(stack) ? JS_ToCStringLen(ctx, &n, stack) : NULL;
 	set_text(&r->stack, &r->stack_len, s ? s : "", s ? n : 0);
 }

@@ -54,6 +54,10 @@ static char timers_js[] = {
 #embed "prelude/timers.js"
 	, 0
 };
+static char network_js[] = {
+#embed "prelude/network.js"
+	, 0
+};
 static char text_js[] = {
 #embed "prelude/text.js"
 	, 0
@@ -114,6 +118,7 @@ static const struct {
 	{ "node:console", console_js, sizeof(console_js) },
 	{ "node:events", events_js, sizeof(events_js) },
 	{ "node:timers", timers_js, sizeof(timers_js) },
+	{ "node:network", network_js, sizeof(network_js) },
 	{ "node:text", text_js, sizeof(text_js) },
 	{ "node:buffer", buffer_js, sizeof(buffer_js) },
 	{ "node:path", path_js, sizeof(path_js) },

@@ -342,6 +342,7 @@ bool quick_is_native_error(JSContext *ctx, JSValueConst v, const char *name)
 	} rows[] = {
 		{ "RangeError", JS_RANGE_ERROR },
 		{ "SyntaxError", JS_SYNTAX_ERROR },
+		{ "ReferenceError", JS_REFERENCE_ERROR },
 		{ "TypeError", JS_TYPE_ERROR },
 		{ "InternalError", JS_INTERNAL_ERROR },
 	};

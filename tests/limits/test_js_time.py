@@ -59,11 +59,6 @@ ENDLESS = [
      "for await (const x of g()) break",
      "async function* g() { try { yield 1 } finally { globalThis.z = 2 } }"
      "for await (const x of g()) break; z", 2),
-    ("C021 finaliser that never ends",
-     "const r = new FinalizationRegistry(() => { for (;;); });"
-     "(() => r.register({}, 1))(); for (;;) new Array(1000)",
-     "const r = new FinalizationRegistry(() => {});"
-     "(() => r.register({}, 1))(); 1", 1),
     ("Proxy of the result", "new Proxy({}, { ownKeys() { for (;;); } })",
      "new Proxy({ a: 1 }, {})", {"a": 1}),
     ("iterator protocol",
@@ -122,6 +117,34 @@ for _name, _bad, _good, _value, _ends in NATIVE:
             need("RangeError" in r.text or "SyntaxError" in r.text
                  or "memory" in r.text, f"which error? {r.about()}")
         expect(js(good, "--limit", "wall=5s"), "ok", value=value)
+
+
+DROP = ("const r = new FinalizationRegistry(%s);"
+        "(() => { const a = {}; a.a = a; r.register(a, 1); })();"
+        "for (let i = 0; i < 2e5; i++) { const c = {}; c.c = c; }")
+
+
+@case("C021 a finaliser that never ends, after a collection and a return")
+def _():
+    # The script itself is at its end in some ten milliseconds.
+    expect(js(DROP % "() => {}" + "'returned'"), "ok", value="returned")
+    # The collection does happen: the callback runs.
+    r = js(DROP % "() => console.log('collected')" + "'returned'")
+    expect(r, "ok", value="returned", stdout="collected\n")
+    for ending in ("'returned'", "process.stdout.write('returned'); 1",
+                   "await 1; 'returned'"):
+        for reuse in ("never", "tenant"):
+            r = js(DROP % "() => { for (;;); }" + ending, "--limit",
+                   f"wall={int(LIMIT * 1000)}ms", "--reuse", reuse)
+            expect_limit(r, "wall_limit", limit_s=LIMIT)
+            need("value" not in r.json, r.about())
+
+
+@case("C021 process.exit does not run what is to be finalised")
+def _():
+    r = js(DROP % "() => { for (;;); }" + "process.exit(0)", "--limit",
+           f"wall={int(LIMIT * 1000)}ms")
+    expect_limit(r, "ok", "wall_limit", limit_s=LIMIT)
 
 
 @case("cpu: a busy loop ends at its CPU limit, a wait does not")

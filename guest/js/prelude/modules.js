@@ -3,10 +3,12 @@
 const { coded, modules, needString } = share;
 const path = modules.path;
 
-const absent = ['async_hooks', 'child_process', 'cluster', 'dgram',
-	'diagnostics_channel', 'dns', 'domain', 'http', 'http2', 'https',
-	'inspector', 'module', 'net', 'repl', 'sqlite', 'test', 'tls',
-	'trace_events', 'tty', 'v8', 'vm', 'wasi', 'worker_threads'];
+const network = ['dgram', 'dns', 'http', 'http2', 'https', 'net', 'tls',
+	'undici'];
+const absent = ['async_hooks', 'child_process', 'cluster',
+	'diagnostics_channel', 'domain', 'inspector', 'module', 'repl',
+	'sqlite', 'test', 'trace_events', 'tty', 'v8', 'vm', 'wasi',
+	'worker_threads'];
 const later = ['assert', 'crypto', 'os', 'punycode', 'querystring', 'stream',
 	'string_decoder', 'url', 'zlib'];
 
@@ -16,6 +18,10 @@ const available = () => Object.keys(modules).filter((k) =>
 function notFound(name, code) {
 	const bare = name.replace(/^node:/, '');
 	const head = bare.split('/')[0];
+	if (network.includes(head))
+		return coded(Error, code, `'${name}' is not available: ` +
+			`${share.noNetwork}; available modules are ` +
+			available());
 	if (absent.includes(head))
 		return coded(Error, code, `'${name}' is not available in a ` +
 			`sandbox: available modules are ${available()}`);
