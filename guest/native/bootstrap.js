@@ -1,0 +1,334 @@
+'use strict';
+/* The payload's side of a native JavaScript run.
+ *
+ * Started by redoma-init inside the jail, before a run comes: loads what runs
+ * use, warms up, and waits on descriptor 3.  Messages are a header of two u32
+ * (kind, length; little endian) and the body; see docs/design/native.md. */
+const fs = require('node:fs');
+const path = require('node:path');
+const util = require('node:util');
+const vm = require('node:vm');
+const Module = require('node:module');
+
+const READY = 1, RUN = 2, VALUE = 3, ERROR = 4, EXIT = 5;
+const PARTS = {1: 'source', 2: 'name', 3: 'input', 4: 'argv', 5: 'env'};
+const CHANNEL = 3;
+
+function receive(n) {
+	const out = Buffer.alloc(n);
+	let at = 0;
+	while (at < n) {
+		const got = fs.readSync(CHANNEL, out, at, n - at, null);
+		if (!got)
+			process.reallyExit(0); // the jail is gone
+		at += got;
+	}
+	return out;
+}
+
+function send(kind, text = Buffer.alloc(0)) {
+	const body = Buffer.isBuffer(text) ? text : Buffer.from(text);
+	const head = Buffer.alloc(8);
+	head.writeUInt32LE(kind, 0);
+	head.writeUInt32LE(body.length, 4);
+	const all = Buffer.concat([head, body]);
+	let at = 0;
+	while (at < all.length)
+		at += fs.writeSync(CHANNEL, all, at);
+}
+
+function unpack(body) {
+	const request = {argv: [], env: [], source: '', name: 'agent.js',
+			 input: null};
+	let at = 4;
+	for (let n = body.readUInt32LE(0); n > 0; n--) {
+		const key = PARTS[body.readUInt32LE(at)];
+		const length = body.readUInt32LE(at + 4);
+		const text = body.toString('utf8', at + 8, at + 8 + length);
+		at += 8 + length;
+		if (Array.isArray(request[key]))
+			request[key].push(text);
+		else if (key)
+			request[key] = text;
+	}
+	return request;
+}
+
+/* ---- values ---- */
+
+const tag = (kind, value) => value === undefined ? {$redoma: kind}
+						 : {$redoma: kind, value};
+
+function carryNumber(v) {
+	if (Number.isNaN(v))
+		return tag('nan');
+	if (!Number.isFinite(v))
+		return tag(v > 0 ? 'inf' : '-inf');
+	return Object.is(v, -0) ? tag('-0') : v;
+}
+
+function refuse(at, what) {
+	throw new TypeError(`the value cannot be carried: ${at} ${what}`);
+}
+
+function carryParts(v, at, above) {
+	if (Array.isArray(v))
+		return v.map((x, i) => carry(x, `${at}[${i}]`, above));
+	if (v instanceof Map)
+		return tag('map', [...v].map(([k, x]) => [
+			carry(k, `${at} key`, above), carry(x, at, above)]));
+	if (v instanceof Set)
+		return tag('set', [...v].map((x) => carry(x, at, above)));
+	if (v instanceof Error)
+		return {name: String(v.name), message: String(v.message)};
+	const out = {};
+	for (const k of Object.keys(v))
+		if (v[k] !== undefined)
+			Object.defineProperty(out, k, {
+				value: carry(v[k], `${at}.${k}`, above),
+				enumerable: true});
+	return Object.hasOwn(out, '$redoma') ? tag('object', out) : out;
+}
+
+function carryObject(v, at, above) {
+	if (typeof v.toJSON === 'function' && !(v instanceof Date) &&
+	    !Buffer.isBuffer(v))
+		return carry(v.toJSON(), at, above);
+	if (v instanceof Date)
+		return Number.isNaN(v.getTime()) ? null
+						 : tag('date', v.toISOString());
+	if (ArrayBuffer.isView(v) || v instanceof ArrayBuffer) {
+		const bytes = ArrayBuffer.isView(v)
+			? Buffer.from(v.buffer, v.byteOffset, v.byteLength)
+			: Buffer.from(v);
+		return tag('bytes', bytes.toString('base64'));
+	}
+	if (above.includes(v) || above.length > 200)
+		refuse(at, 'contains itself or is nested too deeply');
+	return carryParts(v, at, [...above, v]);
+}
+
+function carry(v, at = 'value', above = []) {
+	switch (typeof v) {
+	case 'undefined':
+		return tag('undefined');
+	case 'boolean':
+	case 'string':
+		return v;
+	case 'number':
+		return carryNumber(v);
+	case 'bigint':
+		return tag('bigint', v.toString());
+	case 'object':
+		return v === null ? null : carryObject(v, at, above);
+	default:
+		return refuse(at, `is a ${typeof v}`);
+	}
+}
+
+const REVIVE = {
+	'bigint': (v) => BigInt(v), 'date': (v) => new Date(v),
+	'bytes': (v) => new Uint8Array(Buffer.from(v, 'base64')),
+	'nan': () => NaN, 'inf': () => Infinity, '-inf': () => -Infinity,
+	'-0': () => -0, 'undefined': () => undefined,
+	'map': (v) => new Map(v.map(([k, x]) => [revive(k), revive(x)])),
+	'set': (v) => new Set(v.map(revive)),
+	'object': (v) => reviveFields(v),
+};
+
+function reviveFields(v) {
+	const out = {};
+	for (const k of Object.keys(v))
+		Object.defineProperty(out, k, {value: revive(v[k]),
+			enumerable: true, writable: true, configurable: true});
+	return out;
+}
+
+function revive(v) {
+	if (Array.isArray(v))
+		return v.map(revive);
+	if (v === null || typeof v !== 'object')
+		return v;
+	if (!Object.hasOwn(v, '$redoma'))
+		return reviveFields(v);
+	if (!Object.hasOwn(REVIVE, v.$redoma))
+		throw new TypeError(`unknown tag ${v.$redoma} in the input`);
+	return REVIVE[v.$redoma](v.value);
+}
+
+/* ---- a run ---- */
+
+const OPEN = '(async (input) => {';
+
+function compileBody(source, name) {
+	return vm.runInThisContext(`${OPEN}${source}\n})`,
+				   {filename: name, columnOffset: -OPEN.length});
+}
+
+function compiles(source) {
+	try {
+		compileBody(source, 'x.js');
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/* A script with `await`: the longest end of it that is an expression, so that
+ * what it stands on is complete without it, is its value.  The engine's own
+ * parser decides. */
+function returnLast(source) {
+	const text = source.replace(/[\s;]+$/, '');
+	let best = source;
+	let tries = 64;
+	for (let at = text.length; at >= 0 && tries--;) {
+		at = Math.max(text.lastIndexOf('\n', at - 1),
+			      text.lastIndexOf(';', at - 1));
+		const head = text.slice(0, at + 1);
+		const candidate = `${head} return (${text.slice(at + 1)}\n)`;
+		if (text.slice(at + 1).trim() && compiles(head) &&
+		    compiles(candidate))
+			best = candidate;
+		if (at < 0)
+			break;
+	}
+	return best;
+}
+
+const SHAPES = [
+	// A script: its last expression is the value.
+	(source, name) => {
+		const script = new vm.Script(source, {filename: name,
+			importModuleDynamically:
+				vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER});
+		return () => script.runInThisContext();
+	},
+	// `await` at top level, or a function body.
+	(source, name) => {
+		const body = /\bawait\b/.test(source) && !/^\s*return\b/m
+			.test(source) ? returnLast(source) : source;
+		const f = compileBody(body, name);
+		return () => f(globalThis.input);
+	},
+];
+
+function hasExport(source) {
+	return /^\s*export\s+(default\b|const\b|let\b|function\b|class\b|\{)/m
+		.test(source);
+}
+
+async function runModule(request) {
+	const m = await import('data:text/javascript;base64,' +
+			       Buffer.from(request.source).toString('base64'));
+	return typeof m.default === 'function' ? m.default(globalThis.input)
+					       : m.default;
+}
+
+function prepare(request) {
+	let first;
+	for (const shape of SHAPES) {
+		try {
+			return shape(request.source, request.name);
+		} catch (e) {
+			if (!(e instanceof SyntaxError))
+				throw e;
+			first ??= e;
+		}
+	}
+	throw first;
+}
+
+async function execute(request) {
+	if (hasExport(request.source))
+		return runModule(request);
+	return prepare(request)();
+}
+
+function told(e, name) {
+	const own = (line) => !line.includes(__filename) &&
+			      !/\(node:|at node:/.test(line);
+	const isError = util.types.isNativeError(e);
+	const stack = isError ? String(e.stack).split('\n').filter(own) : [];
+	const places = stack.filter((l) => l.includes(name + ':'))
+		.map((l) => l.slice(l.lastIndexOf(name + ':') + name.length + 1)
+			.split(':').map((n) => parseInt(n, 10)));
+	const [line, column] = places.find((p) => p.length > 1) ?? places[0] ??
+			       [0, 0];
+	return JSON.stringify({
+		name: isError ? String(e.name) : 'Error',
+		message: isError ? String(e.message) : util.inspect(e),
+		stack: stack.join('\n'), line: line || 0, column: column || 0});
+}
+
+function end(code) {
+	const body = Buffer.alloc(4);
+	body.writeUInt32LE(code & 0xff, 0);
+	send(EXIT, body);
+	process.reallyExit(code & 0xff);
+}
+
+/* After the value: whatever still waits (timers, promises) has its time, as in
+ * node itself. */
+async function run(request) {
+	let value;
+	let failed = null;
+	process.on('uncaughtException', (e) => {
+		if (!failed)
+			send(ERROR, told(e, request.name));
+		failed ??= e;
+		end(1);
+	});
+	process.on('exit', (code) => {
+		if (!failed && !code && value !== undefined)
+			send(VALUE, value);
+		end(code);
+	});
+	try {
+		const v = await execute(request);
+		if (v !== undefined)
+			value = JSON.stringify(carry(v));
+	} catch (e) {
+		failed = e ?? new Error('threw ' + e);
+		send(ERROR, told(e, request.name));
+		process.exitCode = 1;
+	}
+}
+
+function warmUp() {
+	JSON.stringify(carry([1, 'a', {b: null}, 1n, new Map([[1, 2]])]));
+	prepare({source: '1+1', name: 'warm.js'})();
+	try {
+		prepare({source: 'null.x', name: 'warm.js'})();
+	} catch (e) {
+		told(e, 'warm.js');
+	}
+	util.format('%s %o', 'a', {a: 1});
+}
+
+function setGlobals(request) {
+	globalThis.input = request.input === null
+		? undefined : revive(JSON.parse(request.input));
+	globalThis.require = Module.createRequire('/');
+	process.argv = [process.execPath, request.name,
+			...request.argv.slice(1)];
+	for (const k of Object.keys(process.env))
+		delete process.env[k];
+	for (const entry of request.env) {
+		const at = entry.indexOf('=');
+		process.env[entry.slice(0, at)] = entry.slice(at + 1);
+	}
+}
+
+function main() {
+	warmUp();
+	void path;
+	send(READY);
+	const head = receive(8);
+	if (head.readUInt32LE(0) !== RUN)
+		process.reallyExit(70);
+	const request = unpack(receive(head.readUInt32LE(4)));
+	setGlobals(request);
+	run(request);
+}
+
+main();

@@ -1,0 +1,286 @@
+"""The payload's side of a native Python run.
+
+Started by redoma-init inside the jail, before a run comes: imports what runs
+use, warms up, and waits on descriptor 3.  Messages are a header of two u32
+(kind, length; little endian) and the body; see docs/design/native.md.
+"""
+import ast
+import base64
+import datetime
+import decimal
+import json
+import linecache
+import math
+import os
+import re  # noqa: F401  imported ahead for the run
+import struct
+import sys
+import traceback
+
+READY, RUN, VALUE, ERROR, EXIT = 1, 2, 3, 4, 5
+SOURCE, NAME, INPUT, ARGV, ENV = 1, 2, 3, 4, 5
+CHANNEL = 3
+DEPTH = 200
+
+
+def receive(n):
+    parts = []
+    while n:
+        part = os.read(CHANNEL, min(n, 1 << 20))
+        if not part:
+            os._exit(0)  # the jail is gone
+        parts.append(part)
+        n -= len(part)
+    return b"".join(parts)
+
+
+def send(kind, body=b""):
+    data = memoryview(struct.pack("<II", kind, len(body)) + body)
+    while data:
+        data = data[os.write(CHANNEL, data):]
+
+
+def unpack(body):
+    request = {"argv": [], "env": [], "source": "", "name": "agent.py",
+               "input": None}
+    (n,) = struct.unpack_from("<I", body)
+    at = 4
+    for _ in range(n):
+        tag, length = struct.unpack_from("<II", body, at)
+        text = body[at + 8:at + 8 + length]
+        at += 8 + length
+        if tag == ARGV:
+            request["argv"].append(os.fsdecode(text))
+        elif tag == ENV:
+            request["env"].append(os.fsdecode(text))
+        elif tag == SOURCE:
+            request["source"] = text.decode()
+        elif tag == NAME:
+            request["name"] = text.decode()
+        elif tag == INPUT:
+            request["input"] = text.decode()
+    return request
+
+
+# ---- values ----
+
+def tagged(kind, value=None):
+    return {"$redoma": kind} if value is None else {"$redoma": kind,
+                                                    "value": value}
+
+
+def carry_number(v, at):
+    if isinstance(v, int):
+        return v if abs(v) <= 2 ** 53 - 1 else tagged("bigint", str(v))
+    if math.isnan(v):
+        return tagged("nan")
+    if math.isinf(v):
+        return tagged("inf" if v > 0 else "-inf")
+    if v == 0 and math.copysign(1, v) < 0:
+        return tagged("-0")
+    return int(v) if v.is_integer() and abs(v) < 2 ** 53 else v
+
+
+def carry_key(k, at):
+    if isinstance(k, str):
+        return k
+    raise TypeError(f"the value cannot be carried: {at} has the key {k!r}, "
+                    "and keys are strings")
+
+
+def carry_dict(v, at, above):
+    out = {carry_key(k, at): carry(x, f"{at}.{k}", above)
+           for k, x in v.items()}
+    return tagged("object", out) if "$redoma" in out else out
+
+
+def carry_date(v):
+    if isinstance(v, datetime.datetime):
+        if v.tzinfo is None:
+            return v.isoformat()
+        v = v.astimezone(datetime.timezone.utc)
+        return tagged("date", v.strftime("%Y-%m-%dT%H:%M:%S.")
+                      + f"{v.microsecond // 1000:03d}Z")
+    return v.isoformat()
+
+
+def carry(v, at="value", above=()):
+    if v is None or isinstance(v, (bool, str)):
+        return v
+    if isinstance(v, (int, float)):
+        return carry_number(v, at)
+    if isinstance(v, (bytes, bytearray, memoryview)):
+        return tagged("bytes", base64.b64encode(bytes(v)).decode())
+    if isinstance(v, decimal.Decimal):
+        return str(v)
+    if isinstance(v, (datetime.date, datetime.time)):
+        return carry_date(v)
+    if id(v) in above or len(above) > DEPTH:
+        raise TypeError(f"the value cannot be carried: {at} contains itself "
+                        "or is nested too deeply")
+    above = (*above, id(v))
+    if isinstance(v, dict):
+        return carry_dict(v, at, above)
+    if isinstance(v, (list, tuple)):
+        return [carry(x, f"{at}[{i}]", above) for i, x in enumerate(v)]
+    if isinstance(v, (set, frozenset)):
+        return tagged("set", [carry(x, f"{at}[…]", above) for x in v])
+    if hasattr(v, "item") and not getattr(v, "shape", None):  # numpy's scalars
+        return carry(v.item(), at, above)
+    if hasattr(v, "to_dict") or hasattr(v, "tolist"):
+        raise TypeError(f"the value cannot be carried: {at} is a "
+                        f"{type(v).__name__}; return .to_dict() or .tolist()")
+    raise TypeError(f"the value cannot be carried: {at} is a "
+                    f"{type(v).__name__}")
+
+
+def revive(v):
+    if isinstance(v, list):
+        return [revive(x) for x in v]
+    if not isinstance(v, dict):
+        return v
+    kind, value = v.get("$redoma"), v.get("value")
+    if kind is None:
+        return {k: revive(x) for k, x in v.items()}
+    if kind == "object":
+        return {k: revive(x) for k, x in value.items()}
+    if kind in ("set", "map"):
+        value = revive(value)
+        return set(value) if kind == "set" else dict(value)
+    simple = {"bigint": int, "bytes": base64.b64decode,
+              "date": lambda t: datetime.datetime.fromisoformat(
+                  t.replace("Z", "+00:00")),
+              "nan": lambda _: math.nan, "inf": lambda _: math.inf,
+              "-inf": lambda _: -math.inf, "-0": lambda _: -0.0,
+              "undefined": lambda _: None}
+    if kind not in simple:
+        raise ValueError(f"unknown tag {kind!r} in the input")
+    return simple[kind](value)
+
+
+# ---- a run ----
+
+def compile_source(source, name):
+    """The body, and the last expression apart: it is the value."""
+    tree = ast.parse(source, name)
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = ast.Expression(tree.body.pop().value)
+    return (compile(tree, name, "exec"),
+            compile(last, name, "eval") if last else None)
+
+
+def execute(request, scope):
+    name = request["name"]
+    # Tracebacks show the caller's lines.
+    linecache.cache[name] = (len(request["source"]), None,
+                             request["source"].splitlines(True), name)
+    body, last = compile_source(request["source"], name)
+    exec(body, scope)
+    if last:
+        value = eval(last, scope)
+        if value is not None:
+            return value
+    return scope.get("result")
+
+
+def told(e, name):
+    """An exception without the frames that are ours."""
+    frames = traceback.extract_tb(e.__traceback__)
+    theirs = [f for f in frames if f.filename != __file__]
+    at = next((f for f in reversed(theirs) if f.filename == name), None)
+    line = at.lineno if at else None
+    column = at.colno + 1 if at and getattr(at, "colno", None) is not None \
+        else None
+    stack = "".join(traceback.format_list(theirs))
+    if isinstance(e, SyntaxError):
+        line, column = e.lineno, e.offset
+        stack = "".join(traceback.format_exception_only(type(e), e))
+    try:
+        message = str(e)
+    except BaseException:
+        message = "(its text cannot be made)"
+    return {"name": type(e).__name__, "message": message, "stack": stack,
+            "line": line or 0, "column": column or 0}
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass
+
+
+def error_body(e, name):
+    return json.dumps(told(e, name)).encode("utf-8", "replace")
+
+
+def exit_code(e):
+    if e.code is None:
+        return 0
+    if isinstance(e.code, int):
+        return e.code & 0xFF
+    print(e.code, file=sys.stderr)
+    return 1
+
+
+def run(request):
+    name = request["name"]
+    scope = {"__name__": "__main__", "__builtins__": __builtins__}
+    try:
+        scope["input_data"] = None if request["input"] is None \
+            else revive(json.loads(request["input"]))
+        value = execute(request, scope)
+        body = json.dumps(carry(value), ensure_ascii=False, allow_nan=False)
+        flush()
+        if value is not None:
+            send(VALUE, body.encode("utf-8", "surrogatepass"))
+        return 0
+    except SystemExit as e:
+        return exit_code(e)
+    except BaseException as e:
+        flush()
+        send(ERROR, error_body(e, name))
+        return 1
+
+
+def warm_up():
+    scope = {}
+    body, last = compile_source("import math\nx = [1]\nx[0] + 1", "warm.py")
+    exec(body, scope)
+    json.dumps(carry([eval(last, scope), 1.5, "a", {"a": None}]))
+    try:
+        exec(compile("1/0", "warm.py", "exec"), {})
+    except ZeroDivisionError as e:
+        error_body(e, "warm.py")
+
+
+def reseed():
+    # What was drawn while warming up is not what a run draws.
+    random = sys.modules.get("random")
+    if random:
+        random.seed()
+
+
+def main():
+    warm_up()
+    send(READY)
+    kind, length = struct.unpack("<II", receive(8))
+    if kind != RUN:
+        os._exit(70)
+    request = unpack(receive(length))
+    sys.argv = request["argv"] or [request["name"]]
+    os.environ.clear()
+    for entry in request["env"]:
+        key, _, value = entry.partition("=")
+        os.environ[key] = value
+    sys.path[:] = [p for p in sys.path if p and not p.startswith("/redoma")]
+    reseed()
+    code = run(request)
+    flush()
+    send(EXIT, struct.pack("<I", code))
+    os._exit(code)
+
+
+main()
