@@ -40,7 +40,7 @@ int gfile_read(int place, const char *at, const char *name,
 int gfile_write(int place, const char *at, const char *name, const char *text)
 {
 	CLEANUP_FD int fd =
-		gfile_open(place, at, name, O_WRONLY | O_TRUNC);
+		gfile_open(place, at, name, O_WRONLY);
 	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
 	int sys = errno;
 

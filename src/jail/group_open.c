@@ -219,6 +219,18 @@ static int try_ways(struct groups *g, struct redoma_error *err)
 	return try_group(g, err);
 }
 
+/* The unified hierarchy counts CPU time as well: one directory less a group. */
+static void drop_spare(struct groups *g)
+{
+	for (size_t i = g->n; i-- > 1;) {
+		if (!(g->h[0].has & HIER_UNIFIED) ||
+		    g->h[i].has != HIER_CPUACCT)
+			continue;
+		(void)unlinkat(g->h[i].place, g->name, AT_REMOVEDIR);
+		drop(g, i);
+	}
+}
+
 /* With swap in use, memory alone is no limit. */
 static int check_swap(const struct groups *g, struct redoma_error *err)
 {
@@ -254,7 +266,10 @@ static int set_up(struct groups *g, struct redoma_error *err)
 	rc = check_swap(g, err);
 	if (rc)
 		return rc;
-	return try_ways(g, err);
+	rc = try_ways(g, err);
+	if (!rc)
+		drop_spare(g);
+	return rc;
 }
 
 static bool has_v1(const struct place *p, uint32_t has)
