@@ -51,14 +51,17 @@ static void place_open(struct place *p, const char *worker, const char *text)
 	struct redoma_policy *pol = policy(text);
 	struct redoma_error err = {0};
 	const char *tmp = getenv("TMPDIR");
-	char program[PATH];
+	char program[PATH], cache[PATH];
 
 	snprintf(p->dir, sizeof p->dir, "%s/breach-XXXXXX", tmp ? tmp : "/tmp");
 	assert_non_null(mkdtemp(p->dir));
+	snprintf(cache, sizeof cache, "%s/cache", tmp ? tmp : "/tmp");
 	snprintf(program, sizeof program, "tests/hostile/%s", worker);
 	link_to(p, program, "redoma-worker");
 	link_to(p, "images", "images");
+	link_to(p, "redoma-compile", "redoma-compile");
 	o.install_dir = p->dir;
+	o.cache_dir = cache;
 	o.single = !strcmp(worker, "forger");
 	o.verify = !strcmp(worker, "stale") || !strcmp(worker, "traitor");
 	if (redoma_open(pol, &o, &p->handle, &err))
@@ -68,13 +71,15 @@ static void place_open(struct place *p, const char *worker, const char *text)
 
 static void place_close(struct place *p)
 {
+	static const char *const links[] = {"redoma-worker", "images",
+					    "redoma-compile"};
 	char name[2 * PATH];
 
 	redoma_close(p->handle);
-	snprintf(name, sizeof name, "%s/redoma-worker", p->dir);
-	unlink(name);
-	snprintf(name, sizeof name, "%s/images", p->dir);
-	unlink(name);
+	for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+		snprintf(name, sizeof name, "%s/%s", p->dir, links[i]);
+		unlink(name);
+	}
 	assert_int_equal(rmdir(p->dir), 0); /* nothing is left */
 }
 
@@ -142,6 +147,94 @@ static void without_the_jail_they_succeed(void **state)
 	place_open(&p, "traitor-bare", "");
 	for (size_t i = 0; i < COUNT(forbidden); i++)
 		gives(&p, forbidden[i], "\"won\"");
+	place_close(&p);
+}
+
+/* (module (memory (export "memory") 1) (func (export "_start"))), and the start
+ * of (data (i32.const 0) WORD). */
+static const unsigned char idle[] = {
+	0, 'a', 's', 'm', 1, 0, 0, 0,
+	1, 4, 1, 0x60, 0, 0,
+	3, 2, 1, 0,
+	5, 3, 1, 0, 1,
+	7, 19, 2, 6, 'm', 'e', 'm', 'o', 'r', 'y', 2, 0,
+	6, '_', 's', 't', 'a', 'r', 't', 0, 0,
+	10, 4, 1, 2, 0, 0x0b,
+};
+
+/* A command that does nothing; the worker reads the word in its data. */
+static struct redoma_result *run_module(struct place *p, const char *word)
+{
+	struct redoma_request q = REDOMA_REQUEST_INIT;
+	struct redoma_result *r = NULL;
+	struct redoma_error err = {0};
+	unsigned char wasm[sizeof idle + 100], n = (unsigned char)strlen(word) + 1;
+	const unsigned char data[] = {11, 6 + n, 1, 0, 0x41, 0, 0x0b, n};
+
+	memcpy(wasm, idle, sizeof idle);
+	memcpy(wasm + sizeof idle, data, sizeof data);
+	memcpy(wasm + sizeof idle + sizeof data, word, n);
+	q.language = "wasm";
+	q.source = wasm;
+	q.source_len = sizeof idle + sizeof data + n;
+	if (redoma_run(p->handle, &q, &r, &err))
+		fail_msg("%s: %s", word, err.text);
+	return r;
+}
+
+static void module_ends(struct place *p, const char *word,
+			enum redoma_status want, const char *says)
+{
+	struct redoma_result *r = run_module(p, word);
+
+	if (redoma_result_status(r) != want ||
+	    !strstr(redoma_result_json(r, NULL), says))
+		fail_msg("%s: %s", word, redoma_result_json(r, NULL));
+	redoma_result_free(r);
+}
+
+/* Loading needs executable memory and a memfd; the rest is as ever. */
+static const char *const while_loading[] = {
+	"//!socket", "//!open",	     "//!fork", "//!exec",
+	"//!uring",  "//!namespace", "//!kill", "//!limit",
+};
+
+static const char *const while_running[] = {
+	"//?socket",	"//?open",  "//?fork",	    "//?exec",
+	"//?map-code",	"//?uring", "//?namespace", "//?make-code",
+	"//?kill",	"//?memfd", "//?limit",
+};
+
+static void a_module_is_loaded_behind_both_walls(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_open(&p, "traitor", "");
+	for (size_t i = 0; i < COUNT(while_loading); i++) {
+		module_ends(&p, while_loading[i], REDOMA_STATUS_BREACH, "");
+		module_ends(&p, "honest", REDOMA_STATUS_OK, "");
+	}
+	for (size_t i = 0; i < COUNT(while_running); i++) {
+		module_ends(&p, while_running[i], REDOMA_STATUS_BREACH, "");
+		module_ends(&p, "honest", REDOMA_STATUS_OK, "");
+	}
+	module_ends(&p, "//!segv", REDOMA_STATUS_CRASHED, "");
+	module_ends(&p, "//?segv", REDOMA_STATUS_CRASHED, "");
+	place_close(&p);
+}
+
+static void without_the_jail_modules_win(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_open(&p, "traitor-bare", "");
+	module_ends(&p, "honest", REDOMA_STATUS_OK, "");
+	for (size_t i = 0; i < COUNT(while_loading); i++)
+		module_ends(&p, while_loading[i], REDOMA_STATUS_INVALID, "won");
+	for (size_t i = 0; i < COUNT(while_running); i++)
+		module_ends(&p, while_running[i], REDOMA_STATUS_INVALID, "won");
 	place_close(&p);
 }
 
@@ -256,6 +349,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forbidden_calls_are_breaches),
 		cmocka_unit_test(without_the_jail_they_succeed),
+		cmocka_unit_test(a_module_is_loaded_behind_both_walls),
+		cmocka_unit_test(without_the_jail_modules_win),
 		cmocka_unit_test(crashes_are_told_from_breaches),
 		cmocka_unit_test(deaf_worker_dies_in_grace),
 		cmocka_unit_test(broken_protocol_is_a_breach),

@@ -1,13 +1,16 @@
-/* A worker that has turned: our own worker, with image_run wrapped so that a
- * source beginning with "//!" makes the process do what a guest could make it
- * do that got through the first wall.  Linked twice: with the kernel jail
- * (traitor), and with the lock taken out (traitor-bare), which is the positive
- * control: there the same attack must succeed. */
+/* A worker that has turned: our own worker, with three functions wrapped so that
+ * a word of the guest makes the process do what a guest could make it do that
+ * got through the first wall.  Of a script that is a source of "//!NAME"; of a
+ * foreign module, bytes in its data: "//!NAME" for while its artefact is loaded,
+ * "//?NAME" for while it runs.  Linked twice: with the kernel jail (traitor), and
+ * with the lock taken out (traitor-bare), which is the positive control: there
+ * the same attack must succeed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "engine/image.h"
+#include "engine/module.h"
 
 int __real_image_run(struct exec *x, const struct image_request *q,
 		     struct exec_outcome *out, struct image_result *res,
@@ -24,6 +28,14 @@ int __real_image_run(struct exec *x, const struct image_request *q,
 int __wrap_image_run(struct exec *x, const struct image_request *q,
 		     struct exec_outcome *out, struct image_result *res,
 		     struct redoma_error *err);
+int __real_module_load_bytes(struct engine *e, const void *p, size_t n,
+			     struct redoma_error *err);
+int __wrap_module_load_bytes(struct engine *e, const void *p, size_t n,
+			     struct redoma_error *err);
+int __real_exec_start(struct exec *x, struct exec_outcome *out,
+		      struct redoma_error *err);
+int __wrap_exec_start(struct exec *x, struct exec_outcome *out,
+		      struct redoma_error *err);
 
 static int do_socket(void)
 {
@@ -159,4 +171,39 @@ int __wrap_image_run(struct exec *x, const struct image_request *q,
 			honest.source_len = strlen(honest.source);
 		}
 	return __real_image_run(x, &honest, out, res, err);
+}
+
+/* The attack that the bytes ask for with `mark`, tried; NULL: none. */
+static const char *attacked(const char *mark, const void *p, size_t n)
+{
+	char want[32];
+
+	for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+		snprintf(want, sizeof want, "%s%s", mark, attacks[i].name);
+		if (memmem(p, n, want, strlen(want) + 1))
+			return attacks[i].go() >= 0 ? "won" : "refused";
+	}
+	return NULL;
+}
+
+int __wrap_module_load_bytes(struct engine *e, const void *p, size_t n,
+			     struct redoma_error *err)
+{
+	const char *said = attacked("//!", p, n);
+
+	if (said)
+		return err_set(err, REDOMA_E_INVALID, "traitor", "%s", said);
+	return __real_module_load_bytes(e, p, n, err);
+}
+
+int __wrap_exec_start(struct exec *x, struct exec_outcome *out,
+		      struct redoma_error *err)
+{
+	size_t n;
+	const uint8_t *p = exec_memory(x, &n);
+	const char *said = p ? attacked("//?", p, n) : NULL;
+
+	if (said)
+		return err_set(err, REDOMA_E_INVALID, "traitor", "%s", said);
+	return __real_exec_start(x, out, err);
 }
