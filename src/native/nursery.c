@@ -1,0 +1,345 @@
+#include "native/nursery.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+
+#define WHERE "native"
+#define KILL_MS 2000  /* for a jail to be empty */
+#define CLOSE_MS 3000 /* for all of them */
+#define MOUNT_MS 2000 /* for a file system to answer */
+/* A jail that is being made gives way to those that run. */
+#define PARKED_WEIGHT 10u
+#define RUNS_WEIGHT 100u
+
+static struct cot *by_pid(struct nursery *n, pid_t pid)
+{
+	for (size_t i = 0; i < SPAWN_SLOTS_MAX; i++)
+		if (n->cots[i].pid == pid)
+			return &n->cots[i];
+	return NULL;
+}
+
+static struct cot *by_slot(struct nursery *n, uint32_t slot)
+{
+	for (size_t i = 0; i < SPAWN_SLOTS_MAX; i++)
+		if (n->cots[i].pid && n->cots[i].slot == slot)
+			return &n->cots[i];
+	return NULL;
+}
+
+static uint64_t weight(const struct nursery *n, uint64_t w)
+{
+	return n->groups && groups_can(n->groups) & GROUP_CPU_WEIGHT ? w : 0;
+}
+
+static int make_group(struct nursery *n, struct group **ret,
+		      struct redoma_error *err)
+{
+	struct group_limits l = {n->kit.setup->memory_bytes,
+				 n->kit.setup->pids,
+				 weight(n, PARKED_WEIGHT)};
+
+	return n->groups ? group_make(n->groups, &l, ret, err) : 0;
+}
+
+static void end_group(struct group **g)
+{
+	struct group *gone = TAKE_PTR(*g);
+
+	/* One that is not empty is swept when the next spawner starts. */
+	if (!gone || !group_end(gone, NULL))
+		return;
+}
+
+int nursery_make(struct nursery *n, struct redoma_error *err)
+{
+	CLEANUP(end_group) struct group *group = NULL;
+	CLEANUP_FD int ours = -1;
+	CLEANUP_FD int theirs = -1;
+	CLEANUP_FD int pidfd = -1;
+	struct cot *c = by_pid(n, 0);
+	int sv[2], r;
+	pid_t pid;
+
+	if (!c)
+		return err_set(err, REDOMA_E_BUSY, WHERE,
+			       "too many jails at once: at most %u",
+			       SPAWN_SLOTS_MAX);
+	r = make_group(n, &group, err);
+	if (r)
+		return r;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
+		return err_sys(err, WHERE, "make a socket pair");
+	ours = sv[0];
+	theirs = sv[1];
+	pid = native_fork(n->kit.jail, group, &pidfd, err);
+	if (pid < 0)
+		return pid;
+	if (pid == 0)
+		init_main(&n->kit, ours);
+	*c = (struct cot){.pid = pid,
+			  .slot = ++n->next_slot,
+			  .sock = TAKE_FD(theirs),
+			  .pidfd = TAKE_FD(pidfd),
+			  .group = TAKE_PTR(group)};
+	return 0;
+}
+
+int nursery_fill(struct nursery *n, struct redoma_error *err)
+{
+	uint32_t waiting = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < SPAWN_SLOTS_MAX; i++)
+		waiting += n->cots[i].pid && !n->cots[i].admitted;
+	while (!r && !n->calm && waiting++ < n->kit.setup->park &&
+	       by_pid(n, 0))
+		r = nursery_make(n, err);
+	return r;
+}
+
+static void forget(struct cot *c)
+{
+	if (c->sock >= 0)
+		close(TAKE_FD(c->sock));
+	if (c->pidfd >= 0)
+		close(TAKE_FD(c->pidfd));
+}
+
+int nursery_deliver(struct nursery *n, struct cot *c, struct redoma_error *err)
+{
+	struct spawn_born born = {.slot = c->slot, .pid = c->pid, .cpu = -1};
+	int fds[2] = {c->sock, c->pidfd};
+	struct {
+		struct frame f;
+		char body[sizeof(struct redoma_error)];
+	} m;
+	ssize_t len = recv(c->sock, &m, sizeof m, MSG_DONTWAIT);
+	int r;
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (len == (ssize_t)(sizeof m.f + sizeof born.ready) &&
+	    m.f.kind == FRAME_READY) {
+		memcpy(&born.ready, m.body, sizeof born.ready);
+		r = channel_send_fds(n->channel, FRAME_BORN, &born, sizeof born,
+				     fds, 2, err);
+		forget(c);
+		return r;
+	}
+	forget(c);
+	n->calm = true;
+	if (len == sizeof m && m.f.kind == FRAME_FAILED)
+		return channel_send(n->channel, FRAME_FAILED, FRAME_LAST,
+				    m.body, sizeof m.body, err);
+	return 0;
+}
+
+/* Descriptors of one ADMIT: what came, and what goes. */
+struct mounts {
+	struct channel *channel;
+	int out[FRAME_FDS_MAX];
+	size_t n;
+};
+
+static void mounts_done(struct mounts *m)
+{
+	int fd;
+
+	while (m->n)
+		close(m->out[--m->n]);
+	while ((fd = channel_take_fd(m->channel)) >= 0)
+		close(fd);
+}
+
+static int mount_all(struct nursery *n, uint32_t n_grants, struct mounts *m,
+		     struct redoma_error *err)
+{
+	uint32_t i;
+	int r = 0;
+
+	for (i = 0; i < n_grants && !r; i++) {
+		CLEANUP_FD int fd = channel_take_fd(n->channel);
+
+		if (fd < 0 || m->n == FRAME_FDS_MAX)
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "more files are granted singly than a "
+				       "jail takes: grant a directory instead");
+		r = native_mount(n->kit.jail, fd, MOUNT_MS, &m->out[m->n], err);
+		m->n += !r;
+	}
+	return r;
+}
+
+static int admit(struct nursery *n, const struct native_admit *a,
+		 struct mounts *m, struct redoma_error *err)
+{
+	struct cot *c = by_slot(n, a->slot);
+	struct group_limits l = {a->memory_bytes, a->pids,
+				 weight(n, a->cpu_weight ? a->cpu_weight
+							 : RUNS_WEIGHT)};
+	int fd, r;
+
+	if (!c || c->sock >= 0 || c->admitted)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the jail ended while it was parked");
+	c->admitted = true;
+	r = c->group ? group_limit(c->group, &l, err) : 0;
+	if (r)
+		return r;
+	fd = c->group ? group_cpu_fd(c->group) : -1;
+	if (fd >= 0)
+		m->out[m->n++] = fd;
+	return mount_all(n, a->n_grants, m, err);
+}
+
+int nursery_admit(struct nursery *n, const struct native_admit *a,
+		  struct redoma_error *err)
+{
+	CLEANUP(mounts_done) struct mounts m = {.channel = n->channel};
+	struct native_admitted say = {.slot = a->slot,
+				      .n_grants = a->n_grants};
+
+	say.rc = admit(n, a, &m, &say.why);
+	say.has_cpu = m.n > a->n_grants;
+	n->calm = false;
+	if (!say.rc)
+		return channel_send_fds(n->channel, FRAME_ADMITTED, &say,
+					sizeof say, m.out, m.n, err);
+	say.has_cpu = say.n_grants = 0;
+	return channel_send(n->channel, FRAME_ADMITTED, FRAME_LAST, &say,
+			    sizeof say, err);
+}
+
+static void add_usage(struct cot *c, struct native_dead *d)
+{
+	struct group_usage u;
+
+	if (!c->group || group_usage(c->group, &u, NULL))
+		return;
+	d->has_usage = true;
+	d->cpu_us = u.cpu_us;
+	d->memory_peak_bytes = u.memory_peak_bytes;
+	d->pids_refused = u.pids_refused;
+	d->oom = d->oom || u.oom_kills || group_oom_seen(c->group);
+}
+
+static int tell_death(struct nursery *n, struct cot *c, struct native_dead *d,
+		      struct redoma_error *err)
+{
+	d->end.slot = c->slot;
+	d->oom = c->oom;
+	add_usage(c, d);
+	c->told = true;
+	return channel_send(n->channel, FRAME_DEAD, FRAME_LAST, d, sizeof *d,
+			    err);
+}
+
+/* What it left in its group goes with it. */
+static int kill_all(struct cot *c)
+{
+	if (c->group)
+		return group_kill(c->group, KILL_MS, NULL);
+	kill(c->pid, SIGKILL);
+	return 0;
+}
+
+static int bury(struct nursery *n, struct cot *c, const siginfo_t *si,
+		struct redoma_error *err)
+{
+	struct native_dead d = {.end = {.code = si->si_code,
+					.status = si->si_status}};
+	int r = 0;
+
+	if (c->sock >= 0)
+		r = nursery_deliver(n, c, err);
+	forget(c);
+	d.survivors = c->group && kill_all(c);
+	if (!r && !c->told)
+		r = tell_death(n, c, &d, err);
+	end_group(&c->group);
+	c->pid = 0;
+	return r;
+}
+
+static int end_it(struct nursery *n, struct cot *c, struct redoma_error *err)
+{
+	struct native_dead d = {.survivors = true};
+
+	if (!kill_all(c) || c->told)
+		return 0;
+	return tell_death(n, c, &d, err);
+}
+
+int nursery_end(struct nursery *n, uint32_t slot, struct redoma_error *err)
+{
+	struct cot *c = by_slot(n, slot);
+
+	n->calm = false;
+	return c ? end_it(n, c, err) : 0;
+}
+
+int nursery_oom(struct nursery *n, struct cot *c, struct redoma_error *err)
+{
+	if (!group_oom_seen(c->group))
+		return 0;
+	c->oom = true;
+	return end_it(n, c, err);
+}
+
+int nursery_reap(struct nursery *n, struct redoma_error *err)
+{
+	int r = 0;
+
+	while (!r) {
+		siginfo_t si = {0};
+		struct cot *c;
+
+		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG) || !si.si_pid)
+			break;
+		c = by_pid(n, si.si_pid);
+		if (c)
+			r = bury(n, c, &si, err);
+	}
+	return r;
+}
+
+static void end_groups(struct nursery *n)
+{
+	struct groups *groups = TAKE_PTR(n->groups);
+
+	/* What is left after that is swept when the next spawner starts. */
+	if (groups && groups_clear(groups, CLOSE_MS, NULL))
+		groups_close(TAKE_PTR(groups));
+	groups_close(groups);
+}
+
+static void take_down(struct cot *c)
+{
+	if (c->pid <= 0)
+		return;
+	if (!c->group || !group_kill(c->group, CLOSE_MS, NULL))
+		waitid(P_PID, (id_t)c->pid, &(siginfo_t){0}, WEXITED);
+	forget(c);
+	end_group(&c->group);
+	c->pid = 0;
+}
+
+void nursery_close(struct nursery *n)
+{
+	size_t i;
+
+	for (i = 0; i < SPAWN_SLOTS_MAX; i++)
+		if (n->cots[i].pid > 0)
+			kill(n->cots[i].pid, SIGKILL);
+	for (i = 0; i < SPAWN_SLOTS_MAX; i++)
+		take_down(&n->cots[i]);
+	native_free(n->kit.jail);
+	n->kit.jail = NULL;
+	end_groups(n);
+}

@@ -1,0 +1,56 @@
+/* native/nursery.h - the jails of one spawner: born, parked, admitted, ended,
+ * buried. */
+#ifndef NATIVE_NURSERY_H
+#define NATIVE_NURSERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "jail/group.h"
+#include "jail/native.h"
+#include "native/init.h"
+#include "wire/frame.h"
+#include "wire/native.h"
+#include "wire/spawn.h"
+
+struct cot { /* one jail */
+	pid_t pid; /* of its init; 0: free */
+	uint32_t slot;
+	int sock, pidfd; /* the core's, until it is parked; else -1 */
+	struct group *group; /* owned; NULL: without */
+	bool admitted, oom;
+	bool told; /* its death, though it would not die */
+};
+
+struct nursery {
+	struct init_kit kit;
+	struct channel *channel; /* to the core; borrowed */
+	struct groups *groups;	 /* owned; NULL: without */
+	uint32_t next_slot;
+	bool calm; /* a birth failed: none by itself until the core asks */
+	struct cot cots[SPAWN_SLOTS_MAX];
+};
+
+/* Makes one jail. */
+MUST_CHECK int nursery_make(struct nursery *n, struct redoma_error *err);
+/* As many as are missing to those that are to be parked. */
+MUST_CHECK int nursery_fill(struct nursery *n, struct redoma_error *err);
+/* A jail spoke to us: it is parked and goes to the core, or it failed and the
+ * core hears why. */
+MUST_CHECK int nursery_deliver(struct nursery *n, struct cot *c,
+			       struct redoma_error *err);
+/* FRAME_ADMIT, answered; takes the frame's descriptors. */
+MUST_CHECK int nursery_admit(struct nursery *n, const struct native_admit *a,
+			     struct redoma_error *err);
+/* FRAME_END; a slot that is gone already is no error. */
+MUST_CHECK int nursery_end(struct nursery *n, uint32_t slot,
+			   struct redoma_error *err);
+/* The memory of one has run out: it is ended. */
+MUST_CHECK int nursery_oom(struct nursery *n, struct cot *c,
+			   struct redoma_error *err);
+/* Tells the core of all that have ended. */
+MUST_CHECK int nursery_reap(struct nursery *n, struct redoma_error *err);
+/* Kills everything and removes every group. */
+void nursery_close(struct nursery *n);
+
+#endif
