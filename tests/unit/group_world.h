@@ -184,7 +184,7 @@ struct bomb {
 	_Atomic long births; /* a bound of its own, in case no other holds */
 };
 
-#define BIRTHS_MAX 3000
+#define BIRTHS_MAX 500
 
 /* New sessions, double forks, some that stop themselves, never an end. */
 static inline void explode(void *arg)
