@@ -43,7 +43,8 @@ def _():
     r = run_json("run", path, *options, *wall(400))
     expect_limit(r, "wall_limit", limit_s=0.4)
     r = run_json("run", path, "--limit", "cpu=300ms", *wall(9000))
-    expect_limit(r, "cpu_limit", limit_s=0.3)
+    expect(r, "cpu_limit")
+    need(r.json["usage"]["cpu_us"] < 800_000, r.about())
 
 
 @case("C129 a straight line of 7 MB: compiled in time, or refused")
