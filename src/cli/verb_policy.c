@@ -49,6 +49,37 @@ static int check(const struct args *a, struct redoma_error *err)
 	return print_bytes(1, b.data, b.len, err);
 }
 
+static void policy_cleanup(struct redoma_policy **p)
+{
+	redoma_policy_free(*p);
+}
+
+/* EXIT_OK if the second is within the first; EXIT_GUEST, 1, if it is wider. */
+static int diff(const struct args *a)
+{
+	CLEANUP(policy_cleanup) struct redoma_policy *one = NULL;
+	CLEANUP(policy_cleanup) struct redoma_policy *two = NULL;
+	CLEANUP(text_cleanup) char *text = NULL;
+	struct redoma_error err;
+	int rc;
+
+	if (a->n_words != 3)
+		rc = err_set(&err, REDOMA_E_INVALID, "cli",
+			     "policy diff needs two files: redoma policy diff "
+			     "A B says what B allows that A does not");
+	else
+		rc = redoma_policy_read(a->words[1], &one, &err);
+	if (!rc)
+		rc = redoma_policy_read(a->words[2], &two, &err);
+	if (!rc)
+		rc = redoma_policy_diff(one, two, &text, &err);
+	if (!rc)
+		rc = print_bytes(1, text, strlen(text), &err);
+	if (rc)
+		return print_refused(&err, false);
+	return *text ? EXIT_GUEST : EXIT_OK;
+}
+
 static int run(const struct args *a)
 {
 	const char *what = a->n_words ? a->words[0] : "";
@@ -63,26 +94,25 @@ static int run(const struct args *a)
 	else if (!strcmp(what, "show"))
 		rc = show(a, &err);
 	else if (!strcmp(what, "diff"))
-		rc = err_set(&err, REDOMA_E_INVALID, "cli",
-			     "policy diff is not in this release "
-			     "(" REDOMA_VERSION "); compare the output of "
-			     "policy show");
+		return diff(a);
 	else
 		rc = err_set(&err, REDOMA_E_INVALID, "cli",
-			     "policy needs check or show: redoma policy "
+			     "policy needs check, show or diff: redoma policy "
 			     "check FILE");
 	return rc ? print_refused(&err, false) : EXIT_OK;
 }
 
 const struct verb verb_policy_row = {
 	.name = "policy",
-	.synopsis = "check FILE | show [FILE] [options]",
-	.summary = "prove a policy file, or print it with every default",
+	.synopsis = "check FILE | show [FILE] [options] | diff A B",
+	.summary = "prove a policy file, print it with every default, compare two",
 	.detail =
 		"check reads the file and says ok, or what is wrong with line "
 		"and column. show prints the effective policy, options of the "
-		"command line included, in the form policy files have.",
-	.words = "check show",
+		"command line included, in the form policy files have. diff "
+		"says what B allows that A does not, a line each, and exits "
+		"with 1 if there is something.",
+	.words = "check show diff",
 	.options = {grants_options, verb_options},
 	.run = run,
 };

@@ -41,6 +41,11 @@ uint64_t limit_get(const struct limits *l, const struct limit_row *row)
 	return *(const uint64_t *)(const void *)((const char *)l + row->offset);
 }
 
+void limit_set(struct limits *l, const struct limit_row *row, uint64_t n)
+{
+	*slot(l, row) = n;
+}
+
 const char *limit_print(const struct limit_row *row, uint64_t n, char *dst)
 {
 	if (row->unit == LIMIT_TIME)

@@ -20,6 +20,7 @@ struct limit_row {
 extern const struct limit_row limit_rows[];
 
 uint64_t limit_get(const struct limits *l, const struct limit_row *row);
+void limit_set(struct limits *l, const struct limit_row *row, uint64_t n);
 /* Exact text that is read back the same; dst holds UNITS_TEXT_MAX. */
 const char *limit_print(const struct limit_row *row, uint64_t n, char *dst);
 

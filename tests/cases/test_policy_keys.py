@@ -298,6 +298,22 @@ def _():
          r.about())
 
 
+@case("policy diff: exit 1 and the lines that are wider, 0 and nothing else")
+def _():
+    a = write("a.yaml", "redoma: 1\nlimits: {wall: 1s}\n")
+    b = write("b.yaml", "redoma: 1\nlimits: {wall: 2s, cpu: 1s}\n"
+              f"read: [{plain_file()}]\n")
+    r = command("policy", "diff", a, b)
+    need(r.code == 1 and "- limits.wall: 1s\n+ limits.wall: 2s" in r.text
+         and "+ read:" in r.text and "limits.cpu" not in r.text, r.about())
+    need(command("policy", "diff", b, a).code == 0, "narrower")
+    need(not command("policy", "diff", b, a).out, "narrower says nothing")
+    r = command("policy", "diff", a)
+    need(r.code == 2 and "two files" in r.text, r.about())
+    r = command("policy", "diff", a, "missing.yaml")
+    need(r.code == 2 and "missing.yaml" in r.text, r.about())
+
+
 @case("policy as JSON says the same as YAML")
 def _():
     plain = plain_file()
