@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "wire/frame.h"
 
-/* collect_stage of native/collect.h; data is the struct channel. */
+/* `stage` of struct collect; data is the struct channel. */
 int ask_stage(void *data, uint32_t grant, struct str path,
 	      uint64_t *ret_handle, int *ret_fd);
 

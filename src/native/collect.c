@@ -30,10 +30,8 @@ struct walk {
 	uint64_t files, bytes;
 };
 
-int collect_init(struct collect *c, collect_stage *stage, void *data,
-		 struct redoma_error *err)
+int collect_init(struct collect *c, struct redoma_error *err)
 {
-	*c = (struct collect){.stage = stage, .data = data};
 	c->written = calloc(OUTCOME_WRITTEN_MAX, sizeof *c->written);
 	return c->written ? 0 : err_nomem(err, WHERE);
 }

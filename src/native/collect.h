@@ -18,13 +18,11 @@
 
 #define COLLECT_LOOKS_MAX 65536u /* entries that are no files, of a grant */
 
-/* Opens a new stage for a file of a write directory: 0, or a positive errno;
- * a negative code: the core is gone. */
-typedef int collect_stage(void *data, uint32_t grant, struct str path,
-			  uint64_t *ret_handle, int *ret_fd);
-
 struct collect {
-	collect_stage *stage;
+	/* Opens a new stage for a file of a write directory: 0, or a positive
+	 * errno; a negative code: the core is gone. */
+	int (*stage)(void *data, uint32_t grant, struct str path,
+		     uint64_t *ret_handle, int *ret_fd);
 	void *data; /* of stage */
 	struct outcome_written *written; /* owned; room for all */
 	uint32_t n_written;
@@ -36,8 +34,8 @@ struct collect {
 	uint32_t over_grant;
 };
 
-MUST_CHECK int collect_init(struct collect *c, collect_stage *stage,
-			    void *data, struct redoma_error *err);
+/* With stage and data set; all else zero. */
+MUST_CHECK int collect_init(struct collect *c, struct redoma_error *err);
 void collect_done(struct collect *c);
 /* One grant: the file `name` of `dir` into its stage, if it was touched. */
 MUST_CHECK int collect_file(struct collect *c, const struct plan *p,

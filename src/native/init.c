@@ -289,8 +289,11 @@ static int run(struct init *i, struct redoma_error *err)
 static int collect_all(struct init *i, struct redoma_error *err)
 {
 	const struct plan *p = &i->request.plan;
-	int r = collect_init(&i->collect, ask_stage, &i->channel, err);
+	int r;
 
+	i->collect.stage = ask_stage;
+	i->collect.data = &i->channel;
+	r = collect_init(&i->collect, err);
 	for (uint32_t k = 0; k < p->n_grants && !r && !i->collect.over; k++) {
 		int dir = i->scratch.dirs[k];
 
