@@ -16,6 +16,8 @@ static const char *const names[JAIL_FILTERS] = {
 	[JAIL_FILTER_WORKER] = "worker",
 	[JAIL_FILTER_LOADING] = "loading",
 	[JAIL_FILTER_COMPILER] = "compiler",
+	[JAIL_FILTER_NATIVE] = "native",
+	[JAIL_FILTER_INIT] = "init",
 };
 
 static int add(scmp_filter_ctx c, const struct seccomp_row *r,
@@ -107,7 +109,7 @@ static int print(scmp_filter_ctx c, const char *name, FILE *out)
 
 int main(int argc, char **argv)
 {
-	scmp_filter_ctx c = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	scmp_filter_ctx c = NULL;
 	unsigned filter = 0;
 	FILE *out;
 	int bad;
@@ -115,12 +117,14 @@ int main(int argc, char **argv)
 	while (argc == 3 && filter < JAIL_FILTERS &&
 	       strcmp(names[filter], argv[1]) != 0)
 		filter++;
-	if (argc != 3 || filter == JAIL_FILTERS || !c) {
-		fprintf(stderr, "usage: bpf_gen worker|loading|compiler "
-				"OUT.h\n");
+	if (argc != 3 || filter == JAIL_FILTERS) {
+		fprintf(stderr, "usage: bpf_gen worker|loading|compiler|"
+				"native|init OUT.h\n");
 		return 2;
 	}
-	bad = seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH,
+	c = seccomp_init(filter == JAIL_FILTER_NATIVE ? SCMP_ACT_ERRNO(ENOSYS)
+						      : SCMP_ACT_KILL_PROCESS);
+	bad = !c || seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH,
 			       SCMP_ACT_KILL_PROCESS) ||
 	      seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2) ||
 	      build(c, filter);

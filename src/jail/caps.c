@@ -51,6 +51,11 @@ static const char *drop_bounding(void)
 
 const char *caps_shrink(void)
 {
+	return caps_keep(1u << CAP_SYS_ADMIN);
+}
+
+const char *caps_keep(uint32_t low)
+{
 	const char *what;
 
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
@@ -60,7 +65,7 @@ const char *caps_shrink(void)
 		return what;
 	if (prctl(PR_SET_SECUREBITS, BITS, 0, 0, 0))
 		return "lock the securebits";
-	return set_caps(1u << CAP_SYS_ADMIN) ? "shrink the capabilities" : NULL;
+	return set_caps(low) ? "shrink the capabilities" : NULL;
 }
 
 const char *caps_drop(void)

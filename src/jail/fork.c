@@ -6,19 +6,36 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-pid_t fork_raw(uint64_t flags, int exit_signal, int *ret_pidfd)
+static pid_t fork_with(struct clone_args *a, int *ret_pidfd)
 {
 	int pidfd = -1;
-	struct clone_args a = {
-		.flags = flags | CLONE_PIDFD,
-		.pidfd = (uintptr_t)&pidfd,
-		.exit_signal = (unsigned)exit_signal,
-	};
-	long pid = syscall(SYS_clone3, &a, sizeof a);
+	long pid;
 
+	a->flags |= CLONE_PIDFD;
+	a->pidfd = (uintptr_t)&pidfd;
+	pid = syscall(SYS_clone3, a, sizeof *a);
 	if (pid >= 0)
 		*ret_pidfd = pid ? pidfd : -1;
 	return (pid_t)pid;
+}
+
+pid_t fork_raw(uint64_t flags, int exit_signal, int *ret_pidfd)
+{
+	struct clone_args a = {.flags = flags,
+			       .exit_signal = (unsigned)exit_signal};
+
+	return fork_with(&a, ret_pidfd);
+}
+
+pid_t fork_into(uint64_t flags, int group_fd, int *ret_pidfd)
+{
+	struct clone_args a = {.flags = flags, .exit_signal = SIGCHLD};
+
+	if (group_fd >= 0) {
+		a.flags |= CLONE_INTO_CGROUP;
+		a.cgroup = (unsigned)group_fd;
+	}
+	return fork_with(&a, ret_pidfd);
 }
 
 pid_t jail_fork(const struct jail *j, int *ret_pidfd, struct redoma_error *err)

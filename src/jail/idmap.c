@@ -66,7 +66,7 @@ static int raise_caps(void)
 	return (int)syscall(SYS_capset, &h, d);
 }
 
-static const char *become(unsigned uid, unsigned gid, bool keep_caps)
+const char *idmap_become(unsigned uid, unsigned gid, bool keep_caps)
 {
 	uid_t r, e, s;
 
@@ -85,9 +85,9 @@ static const char *become(unsigned uid, unsigned gid, bool keep_caps)
 	return NULL;
 }
 
-const char *idmap_drop(bool keep_caps)
+const char *idmap_choose(unsigned n, unsigned *ret_uid, unsigned *ret_gid)
 {
-	unsigned wanted = JAIL_ID_BASE + (unsigned)getpid() % JAIL_ID_COUNT;
+	unsigned wanted = JAIL_ID_BASE + n % JAIL_ID_COUNT;
 	unsigned uid, gid, outer_uid, outer_gid;
 	char text[MAP_BYTES];
 
@@ -99,8 +99,11 @@ const char *idmap_drop(bool keep_caps)
 	if (read_map("/proc/self/gid_map", text))
 		return "read /proc/self/gid_map";
 	gid = pick(text, wanted, &outer_gid);
-	if (uid != ID_NONE && gid != ID_NONE)
-		return become(uid, gid, keep_caps);
+	if (uid != ID_NONE && gid != ID_NONE) {
+		*ret_uid = uid;
+		*ret_gid = gid;
+		return NULL;
+	}
 	/* The only id of this user namespace is 0.  That is the same as being
 	 * an ordinary user, unless that user is root outside. */
 	if (outer_uid != 0 && outer_gid != 0)
@@ -109,30 +112,71 @@ const char *idmap_drop(bool keep_caps)
 	return "find an unprivileged id in this user namespace";
 }
 
-static int write_map(const char *name, const char *text)
+const char *idmap_drop(bool keep_caps)
 {
-	CLEANUP_FD int fd = open(name, O_WRONLY | O_CLOEXEC);
+	unsigned uid = ID_NONE, gid = ID_NONE;
+	const char *what = idmap_choose((unsigned)getpid(), &uid, &gid);
+
+	return what || uid == ID_NONE ? what
+				       : idmap_become(uid, gid, keep_caps);
+}
+
+static int write_map(int proc_fd, const char *process, const char *name,
+		     const char *text)
+{
+	char path[64];
+	CLEANUP_FD int fd = -1;
 	size_t n = strlen(text);
 
+	snprintf(path, sizeof path, "%s/%s", process, name);
+	fd = openat(proc_fd, path, O_WRONLY | O_CLOEXEC);
 	return fd >= 0 && write(fd, text, n) == (ssize_t)n ? 0 : -1;
+}
+
+const char *idmap_write(int proc_fd, const char *name, unsigned uid,
+			unsigned gid)
+{
+	char line[64];
+
+	if (write_map(proc_fd, name, "setgroups", "deny"))
+		return "write /proc/self/setgroups";
+	snprintf(line, sizeof line, "%u %u 1", JAIL_ID_INSIDE, gid);
+	if (write_map(proc_fd, name, "gid_map", line))
+		return "write /proc/self/gid_map";
+	snprintf(line, sizeof line, "%u %u 1", JAIL_ID_INSIDE, uid);
+	if (write_map(proc_fd, name, "uid_map", line))
+		return "write /proc/self/uid_map";
+	return NULL;
 }
 
 const char *idmap_enter(void)
 {
-	char uid[64], gid[64];
+	unsigned uid = geteuid(), gid = getegid();
+	CLEANUP_FD int proc = -1;
+	const char *what;
 
-	snprintf(uid, sizeof uid, "%u %u 1", JAIL_ID_INSIDE, geteuid());
-	snprintf(gid, sizeof gid, "%u %u 1", JAIL_ID_INSIDE, getegid());
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
 		return "become dumpable to write the id maps";
 	if (unshare(CLONE_NEWUSER))
 		return "enter a user namespace";
-	if (write_map("/proc/self/setgroups", "deny"))
-		return "write /proc/self/setgroups";
-	if (write_map("/proc/self/gid_map", gid))
-		return "write /proc/self/gid_map";
-	if (write_map("/proc/self/uid_map", uid))
-		return "write /proc/self/uid_map";
+	proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return "open /proc to write the id maps";
+	what = idmap_write(proc, "self", uid, gid);
+	return what ? what : idmap_verify();
+}
+
+const char *idmap_become_inside(void)
+{
+	if (setresgid(JAIL_ID_INSIDE, JAIL_ID_INSIDE, JAIL_ID_INSIDE))
+		return "become the group inside the user namespace";
+	if (setresuid(JAIL_ID_INSIDE, JAIL_ID_INSIDE, JAIL_ID_INSIDE))
+		return "become the user inside the user namespace";
+	return idmap_verify();
+}
+
+const char *idmap_verify(void)
+{
 	if (getuid() != JAIL_ID_INSIDE || geteuid() != JAIL_ID_INSIDE ||
 	    getgid() != JAIL_ID_INSIDE || getegid() != JAIL_ID_INSIDE) {
 		errno = EPERM;

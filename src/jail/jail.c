@@ -16,8 +16,7 @@
 	(BIT(JAIL_MOUNT) | BIT(JAIL_NET) | BIT(JAIL_IPC) | BIT(JAIL_UTS) |   \
 	 BIT(JAIL_CGROUPNS))
 
-/* A step that no flag can waive. */
-#define ALWAYS JAIL_CONTROLS
+#define ALWAYS JAIL_ALWAYS
 
 int jail_refuse(enum jail_control c, const char *what,
 		struct redoma_error *err)
@@ -35,9 +34,8 @@ int jail_refuse(enum jail_control c, const char *what,
 	return REDOMA_E_UNSUPPORTED;
 }
 
-/* Takes note of a failed step; 0 if the run may go on without its control. */
-static int judge(struct jail *j, int control, const char *what,
-		 struct redoma_error *err)
+int jail_judge(struct jail *j, int control, const char *what,
+	       struct redoma_error *err)
 {
 	int sys = errno;
 
@@ -54,8 +52,7 @@ static int judge(struct jail *j, int control, const char *what,
 	return jail_refuse((enum jail_control)control, what, err);
 }
 
-static void fill_report(const struct jail *j, uint32_t done,
-			struct jail_report *ret)
+void jail_tell(const struct jail *j, uint32_t done, struct jail_report *ret)
 {
 	memset(ret, 0, sizeof *ret);
 	ret->landlock_abi = j->landlock_abi;
@@ -75,7 +72,7 @@ static int enter_user(struct jail *j, struct redoma_error *err)
 	/* Root that cannot become somebody else: whatever may lack. */
 	if (what)
 		return jail_refuse(JAIL_USER, what, err);
-	return judge(j, JAIL_USER, idmap_enter(), err);
+	return jail_judge(j, JAIL_USER, idmap_enter(), err);
 }
 
 /* All at once, or one by one to learn which of them is lacking. */
@@ -87,7 +84,7 @@ static int enter_namespaces(struct jail *j, struct redoma_error *err)
 		return 0;
 	for (int c = 0; c < JAIL_CONTROLS && !rc; c++)
 		if (NAMESPACES & BIT(c))
-			rc = judge(j, c, ns_enter(BIT(c)), err);
+			rc = jail_judge(j, c, ns_enter(BIT(c)), err);
 	return rc;
 }
 
@@ -101,14 +98,14 @@ static const char *open_proc(struct jail *j)
 
 static int enter_root(struct jail *j, struct redoma_error *err)
 {
-	int rc = judge(j, JAIL_MOUNT, open_proc(j), err);
+	int rc = jail_judge(j, JAIL_MOUNT, open_proc(j), err);
 
 	if (!rc && j->proc_fd < 0)
-		rc = judge(j, ALWAYS, open_proc(j), err);
+		rc = jail_judge(j, ALWAYS, open_proc(j), err);
 	if (!rc)
-		rc = judge(j, ALWAYS, fds_inert(j->proc_fd, &j->inert_fd), err);
+		rc = jail_judge(j, ALWAYS, fds_inert(j->proc_fd, &j->inert_fd), err);
 	if (!rc && !(j->lacks & BIT(JAIL_MOUNT)))
-		rc = judge(j, JAIL_MOUNT, mount_empty_root(), err);
+		rc = jail_judge(j, JAIL_MOUNT, mount_empty_root(), err);
 	return rc;
 }
 
@@ -128,19 +125,19 @@ static const char *hide(void)
 
 static int give_up(struct jail *j, struct redoma_error *err)
 {
-	int rc = judge(j, ALWAYS, session_keyring(), err);
+	int rc = jail_judge(j, ALWAYS, session_keyring(), err);
 
 	if (!rc)
-		rc = judge(
+		rc = jail_judge(
 			j, JAIL_LANDLOCK,
 			landlock_make(&j->ruleset_fd, &j->landlock_abi), err);
 	if (!rc)
-		rc = judge(j, JAIL_CAPS, caps_shrink(), err);
+		rc = jail_judge(j, JAIL_CAPS, caps_shrink(), err);
 	if (!rc)
-		rc = judge(j, JAIL_NNP, caps_forbid_new(), err);
+		rc = jail_judge(j, JAIL_NNP, caps_forbid_new(), err);
 	if (!rc)
-		rc = judge(j, JAIL_SECCOMP, seccomp_check(), err);
-	return rc ? rc : judge(j, ALWAYS, hide(), err);
+		rc = jail_judge(j, JAIL_SECCOMP, seccomp_check(), err);
+	return rc ? rc : jail_judge(j, ALWAYS, hide(), err);
 }
 
 int jail_build(struct jail *j, const struct jail_options *o,
@@ -149,7 +146,7 @@ int jail_build(struct jail *j, const struct jail_options *o,
 	int rc;
 
 	j->may_lack = o->may_lack;
-	rc = judge(j, ALWAYS, open_self(j), err);
+	rc = jail_judge(j, ALWAYS, open_self(j), err);
 	if (!rc)
 		rc = enter_user(j, err);
 	if (!rc)
@@ -157,11 +154,11 @@ int jail_build(struct jail *j, const struct jail_options *o,
 	if (!rc)
 		rc = enter_root(j, err);
 	if (!rc && !(j->lacks & BIT(JAIL_UTS)))
-		rc = judge(j, JAIL_UTS, ns_hostname(), err);
+		rc = jail_judge(j, JAIL_UTS, ns_hostname(), err);
 	if (!rc)
 		rc = give_up(j, err);
 	if (!rc && report)
-		fill_report(j,
+		jail_tell(j,
 			    NAMESPACES | BIT(JAIL_USER) | BIT(JAIL_CAPS) |
 				    BIT(JAIL_NNP) | BIT(JAIL_LANDLOCK),
 			    report);
@@ -187,41 +184,41 @@ int jail_prepare(const struct jail_options *o, struct jail **ret,
 
 static int restrict_self(struct jail *j, struct redoma_error *err)
 {
-	int rc = judge(j, JAIL_CAPS, caps_drop(), err);
+	int rc = jail_judge(j, JAIL_CAPS, caps_drop(), err);
 
 	if (!rc)
-		rc = judge(j, JAIL_NNP, caps_no_new_verify(), err);
+		rc = jail_judge(j, JAIL_NNP, caps_no_new_verify(), err);
 	if (!rc && j->ruleset_fd >= 0)
-		rc = judge(j, JAIL_LANDLOCK, landlock_restrict(j->ruleset_fd),
+		rc = jail_judge(j, JAIL_LANDLOCK, landlock_restrict(j->ruleset_fd),
 			   err);
-	return rc ? rc : judge(j, ALWAYS, session_tied(), err);
+	return rc ? rc : jail_judge(j, ALWAYS, session_tied(), err);
 }
 
 int jail_lock(const struct jail *shared, const struct jail_options *o,
 	      struct jail_report *report, struct redoma_error *err)
 {
 	struct jail j = *shared;
-	int rc = judge(&j, ALWAYS, session_tie(j.self_fd), err);
+	int rc = jail_judge(&j, ALWAYS, session_tie(j.self_fd), err);
 
 	j.may_lack = o->may_lack;
 	errno = EPERM;
 	if (!rc)
-		rc = judge(&j, JAIL_PID,
+		rc = jail_judge(&j, JAIL_PID,
 			   getpid() == 1 ? NULL : "be pid 1 of a pid namespace",
 			   err);
 	if (!rc)
-		rc = judge(&j, ALWAYS, session_leave(), err);
+		rc = jail_judge(&j, ALWAYS, session_leave(), err);
 	if (!rc)
-		rc = judge(&j, JAIL_RLIMITS, rlimit_apply(o), err);
+		rc = jail_judge(&j, JAIL_RLIMITS, rlimit_apply(o), err);
 	if (!rc)
 		rc = restrict_self(&j, err);
 	if (!rc)
-		rc = judge(&j, ALWAYS,
+		rc = jail_judge(&j, ALWAYS,
 			   fds_close(o->keep, o->n_keep, j.inert_fd), err);
 	if (!rc)
-		rc = judge(&j, JAIL_SECCOMP, seccomp_install(o->filter), err);
+		rc = jail_judge(&j, JAIL_SECCOMP, seccomp_install(o->filter), err);
 	if (!rc && report)
-		fill_report(&j, ~BIT(JAIL_CGROUP), report);
+		jail_tell(&j, ~BIT(JAIL_CGROUP), report);
 	return rc;
 }
 

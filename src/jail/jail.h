@@ -74,6 +74,9 @@ enum jail_filter {
 				loaded inside the jail; JAIL_FILTER_WORKER is
 				stacked on it afterwards */
 	JAIL_FILTER_COMPILER,
+	JAIL_FILTER_NATIVE, /* a payload; what is not allowed is ENOSYS, so that
+			       runtimes do without */
+	JAIL_FILTER_INIT,   /* pid 1 of a native jail, when it is settled */
 	JAIL_FILTERS
 };
 

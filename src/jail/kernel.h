@@ -16,6 +16,8 @@ struct kernel_ruleset {
 	uint64_t scoped;
 };
 
+#define KERNEL_LANDLOCK_TRUNCATE (1ULL << 14) /* ABI 3 */
+
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U /* Linux 6.3 */
 #endif

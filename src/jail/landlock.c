@@ -34,12 +34,11 @@ static int widen(struct kernel_ruleset *r, uint64_t *word)
 	return 0;
 }
 
-const char *landlock_make(int *ret_fd, int *ret_abi)
+const char *landlock_find(struct kernel_ruleset *ret, int *ret_abi)
 {
 	struct kernel_ruleset r = {0};
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
 			   LANDLOCK_CREATE_RULESET_VERSION);
-	int fd;
 
 	if (abi < 0)
 		return "ask for the Landlock ABI";
@@ -49,11 +48,23 @@ const char *landlock_make(int *ret_fd, int *ret_abi)
 		errno = EOPNOTSUPP;
 		return "find Landlock ABI 2 or newer";
 	}
+	*ret = r;
+	*ret_abi = (int)abi;
+	return NULL;
+}
+
+const char *landlock_make(int *ret_fd, int *ret_abi)
+{
+	struct kernel_ruleset r;
+	const char *what = landlock_find(&r, ret_abi);
+	int fd;
+
+	if (what)
+		return what;
 	fd = create(&r);
 	if (fd < 0)
 		return "make the Landlock ruleset";
 	*ret_fd = fd;
-	*ret_abi = (int)abi;
 	return NULL;
 }
 

@@ -4,9 +4,14 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include "jail/native_state.h"
 
 /* Timers made before the lock hold theirs; signals of faults are exempt. */
 #define SIGNALS_QUEUED 8
+
+#define NATIVE_SIGNALS 1024
+#define NATIVE_PROCESSES 4096
+#define NATIVE_STACK (8u << 20)
 
 struct row {
 	__rlimit_resource_t what;
@@ -59,6 +64,43 @@ const char *rlimit_apply(const struct jail_options *o)
 
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed && !what; i++)
 		what = set(&fixed[i]);
+	for (size_t i = 0; i < sizeof given / sizeof *given && !what; i++)
+		what = given[i].max ? lower(given[i]) : NULL;
+	return what ? what : lower(file);
+}
+
+/* A program that is piped to on a crash is not run at RLIMIT_CORE 1, but is at
+ * 0 (core(5)). */
+static const struct row native[] = {
+	{RLIMIT_CORE, 1, "set the limit of core dumps"},
+	{RLIMIT_MEMLOCK, 0, "set the limit of locked memory"},
+	{RLIMIT_MSGQUEUE, 0, "set the limit of message queues"},
+	{RLIMIT_RTPRIO, 0, "set the limit of real-time priority"},
+	{RLIMIT_NICE, 0, "set the limit of the nice value"},
+	{RLIMIT_SIGPENDING, NATIVE_SIGNALS, "set the limit of queued signals"},
+};
+
+const char *rlimit_native(const struct native *n,
+			  const struct native_payload *p)
+{
+	/* Where there is a control group, it has the limits of memory and
+	 * processes, and they can still be changed. */
+	const struct row given[] = {
+		{RLIMIT_NPROC, n->grouped ? NATIVE_PROCESSES : n->pids,
+		 "set the limit of processes"},
+		{RLIMIT_DATA, n->grouped ? 0 : n->memory_bytes,
+		 "set the limit of memory"},
+		{RLIMIT_NOFILE, p->max_fds ? p->max_fds : JAIL_MAX_FDS,
+		 "set the limit of descriptors"},
+		{RLIMIT_CPU, p->cpu_s, "set the limit of CPU time"},
+		{RLIMIT_STACK, NATIVE_STACK, "set the limit of the stack"},
+	};
+	const struct row file = {RLIMIT_FSIZE, p->file_bytes,
+				 "set the limit of file sizes"};
+	const char *what = NULL;
+
+	for (size_t i = 0; i < sizeof native / sizeof *native && !what; i++)
+		what = lower(native[i]);
 	for (size_t i = 0; i < sizeof given / sizeof *given && !what; i++)
 		what = given[i].max ? lower(given[i]) : NULL;
 	return what ? what : lower(file);

@@ -9,7 +9,9 @@
 #include <unistd.h>
 #include "jail/kernel.h"
 #include "jail/gen_seccomp_compiler.h"
+#include "jail/gen_seccomp_init.h"
 #include "jail/gen_seccomp_loading.h"
+#include "jail/gen_seccomp_native.h"
 #include "jail/gen_seccomp_worker.h"
 
 #define PROGRAM(name)                                                        \
@@ -24,6 +26,8 @@ static const struct program {
 	[JAIL_FILTER_WORKER] = PROGRAM(worker),
 	[JAIL_FILTER_LOADING] = PROGRAM(loading),
 	[JAIL_FILTER_COMPILER] = PROGRAM(compiler),
+	[JAIL_FILTER_NATIVE] = PROGRAM(native),
+	[JAIL_FILTER_INIT] = PROGRAM(init),
 };
 
 const char *seccomp_check(void)

@@ -1,5 +1,6 @@
 /* jail/seccomp_table.h - what each process of the jail may ask the kernel for;
- * everything else kills it (SIGSYS).  Read by bpf_gen.c at build time and by
+ * everything else kills it (SIGSYS), or for a native program is ENOSYS.  A
+ * foreign architecture and x32 kill in any case.  Read by bpf_gen.c at build time and by
  * the tests, which compare the generated programs with it.
  *
  * A call has at most one row for each filter.  A row allows the call if all
@@ -11,15 +12,19 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include "jail/jail.h"
 #include "jail/kernel.h"
 
 #define SECCOMP_TESTS 2
-#define SECCOMP_VALUES 6
+#define SECCOMP_VALUES 12
 
 struct seccomp_test {
 	unsigned arg;
@@ -38,6 +43,8 @@ struct seccomp_row {
 #define W (1u << JAIL_FILTER_WORKER)
 #define L (1u << JAIL_FILTER_LOADING)
 #define C (1u << JAIL_FILTER_COMPILER)
+#define N (1u << JAIL_FILTER_NATIVE)
+#define I (1u << JAIL_FILTER_INIT)
 #define CALL(name) #name, SYS_##name
 #define WHOLE UINT64_MAX
 /* Types of int in the kernel's prototype: it looks at the low half only. */
@@ -54,6 +61,13 @@ struct seccomp_row {
 #define PROT_CODE (PROT_DATA | PROT_EXEC)
 #define FUTEX_FLAGS (unsigned)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)
 #define FUTEX_SEEN (LOW & ~FUTEX_FLAGS)
+/* Without SOCK_NONBLOCK and SOCK_CLOEXEC. */
+#define SOCK_SEEN (LOW & ~(unsigned)(SOCK_NONBLOCK | SOCK_CLOEXEC))
+/* Every CLONE_NEW* that clone(2) takes. */
+#define CLONE_SPACES                                                         \
+	(unsigned)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |            \
+		   CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |             \
+		   CLONE_NEWNET)
 
 static const struct seccomp_row seccomp_table[] = {
 	/* Granted descriptors and the socket to the core. */
@@ -138,11 +152,304 @@ static const struct seccomp_row seccomp_table[] = {
 	{CALL(gettid), W | L | C, {{0}}},
 	{CALL(exit), W | L | C, {{0}}},
 	{CALL(exit_group), W | L | C, {{0}}},
+
+	/* Native programs.  Measured: CPython with threads, subprocesses and
+	 * asyncio, node with workers and children, sh with the small tools.
+	 * Descriptors: no lock, lease or notice on a file that others see. */
+	{CALL(read), N, {{0}}},
+	{CALL(write), N, {{0}}},
+	{CALL(readv), N, {{0}}},
+	{CALL(writev), N, {{0}}},
+	{CALL(pread64), N, {{0}}},
+	{CALL(pwrite64), N, {{0}}},
+	{CALL(preadv), N, {{0}}},
+	{CALL(pwritev), N, {{0}}},
+	{CALL(preadv2), N, {{0}}},
+	{CALL(pwritev2), N, {{0}}},
+	{CALL(lseek), N, {{0}}},
+	{CALL(close), N, {{0}}},
+	{CALL(close_range), N, {{0}}},
+	/* Names: the mounts and Landlock say which. */
+	{CALL(open), N, {{0}}},
+	{CALL(openat), N, {{0}}},
+	{CALL(openat2), N, {{0}}},
+	{CALL(creat), N, {{0}}},
+	{CALL(stat), N, {{0}}},
+	{CALL(lstat), N, {{0}}},
+	{CALL(fstat), N, {{0}}},
+	{CALL(newfstatat), N, {{0}}},
+	{CALL(statx), N, {{0}}},
+	{CALL(statfs), N, {{0}}},
+	{CALL(fstatfs), N, {{0}}},
+	{CALL(access), N, {{0}}},
+	{CALL(faccessat), N, {{0}}},
+	{CALL(faccessat2), N, {{0}}},
+	{CALL(readlink), N, {{0}}},
+	{CALL(readlinkat), N, {{0}}},
+	{CALL(getdents64), N, {{0}}},
+	{CALL(getcwd), N, {{0}}},
+	{CALL(chdir), N, {{0}}},
+	{CALL(fchdir), N, {{0}}},
+	{CALL(umask), N, {{0}}},
+	{CALL(mkdir), N, {{0}}},
+	{CALL(mkdirat), N, {{0}}},
+	{CALL(rmdir), N, {{0}}},
+	{CALL(unlink), N, {{0}}},
+	{CALL(unlinkat), N, {{0}}},
+	{CALL(rename), N, {{0}}},
+	{CALL(renameat), N, {{0}}},
+	{CALL(renameat2), N, {{0}}},
+	{CALL(link), N, {{0}}},
+	{CALL(linkat), N, {{0}}},
+	{CALL(symlink), N, {{0}}},
+	{CALL(symlinkat), N, {{0}}},
+	{CALL(chmod), N, {{0}}},
+	{CALL(fchmod), N, {{0}}},
+	{CALL(fchmodat), N, {{0}}},
+	{CALL(truncate), N, {{0}}},
+	{CALL(ftruncate), N, {{0}}},
+	{CALL(fallocate), N, {{0}}},
+	{CALL(utime), N, {{0}}},
+	{CALL(utimes), N, {{0}}},
+	{CALL(futimesat), N, {{0}}},
+	{CALL(utimensat), N, {{0}}},
+	{CALL(fsync), N, {{0}}},
+	{CALL(fdatasync), N, {{0}}},
+	{CALL(fadvise64), N, {{0}}},
+	{CALL(getxattr), N, {{0}}},
+	{CALL(lgetxattr), N, {{0}}},
+	{CALL(fgetxattr), N, {{0}}},
+	{CALL(listxattr), N, {{0}}},
+	{CALL(llistxattr), N, {{0}}},
+	{CALL(flistxattr), N, {{0}}},
+	/* Waiting and passing on. */
+	{CALL(dup), N, {{0}}},
+	{CALL(dup2), N, {{0}}},
+	{CALL(dup3), N, {{0}}},
+	{CALL(pipe), N, {{0}}},
+	{CALL(pipe2), N, {{0}}},
+	{CALL(poll), N, {{0}}},
+	{CALL(ppoll), N, {{0}}},
+	{CALL(select), N, {{0}}},
+	{CALL(pselect6), N, {{0}}},
+	{CALL(epoll_create), N, {{0}}},
+	{CALL(epoll_create1), N, {{0}}},
+	{CALL(epoll_ctl), N, {{0}}},
+	{CALL(epoll_wait), N, {{0}}},
+	{CALL(epoll_pwait), N, {{0}}},
+	{CALL(epoll_pwait2), N, {{0}}},
+	{CALL(eventfd), N, {{0}}},
+	{CALL(eventfd2), N, {{0}}},
+	{CALL(timerfd_create), N, {{0}}},
+	{CALL(timerfd_settime), N, {{0}}},
+	{CALL(timerfd_gettime), N, {{0}}},
+	{CALL(signalfd), N, {{0}}},
+	{CALL(signalfd4), N, {{0}}},
+	{CALL(sendfile), N, {{0}}},
+	{CALL(copy_file_range), N, {{0}}},
+	/* A pair of sockets, already connected, is all there is. */
+	{CALL(sendmsg), N, {{0}}},
+	{CALL(recvmsg), N, {{0}}},
+	{CALL(recvfrom), N, {{0}}},
+	{CALL(getsockopt), N, {{0}}},
+	{CALL(setsockopt), N, {{0}}},
+	{CALL(getsockname), N, {{0}}},
+	{CALL(getpeername), N, {{0}}},
+	{CALL(shutdown), N, {{0}}},
+	/* Memory.  It may be executable: an interpreter compiles. */
+	{CALL(munmap), N, {{0}}},
+	{CALL(mprotect), N, {{0}}},
+	{CALL(mremap), N, {{0}}},
+	{CALL(brk), N, {{0}}},
+	{CALL(membarrier), N, {{0}}},
+	{CALL(msync), N, {{0}}},
+	{CALL(pkey_alloc), N, {{0}}},
+	{CALL(pkey_free), N, {{0}}},
+	{CALL(pkey_mprotect), N, {{0}}},
+	/* Threads. */
+	{CALL(futex), N, {{0}}},
+	{CALL(set_robust_list), N, {{0}}},
+	{CALL(get_robust_list), N, {{0}}},
+	{CALL(set_tid_address), N, {{0}}},
+	{CALL(rseq), N, {{0}}},
+	{CALL(arch_prctl), N, {{0}}},
+	/* Time. */
+	{CALL(clock_gettime), N, {{0}}},
+	{CALL(clock_getres), N, {{0}}},
+	{CALL(clock_nanosleep), N, {{0}}},
+	{CALL(nanosleep), N, {{0}}},
+	{CALL(gettimeofday), N, {{0}}},
+	{CALL(time), N, {{0}}},
+	{CALL(times), N, {{0}}},
+	{CALL(alarm), N, {{0}}},
+	{CALL(getitimer), N, {{0}}},
+	{CALL(setitimer), N, {{0}}},
+	{CALL(timer_create), N, {{0}}},
+	{CALL(timer_settime), N, {{0}}},
+	{CALL(timer_gettime), N, {{0}}},
+	{CALL(timer_getoverrun), N, {{0}}},
+	{CALL(timer_delete), N, {{0}}},
+	/* Signals and processes of the same jail. */
+	{CALL(rt_sigaction), N, {{0}}},
+	{CALL(rt_sigprocmask), N, {{0}}},
+	{CALL(rt_sigreturn), N, {{0}}},
+	{CALL(rt_sigpending), N, {{0}}},
+	{CALL(rt_sigtimedwait), N, {{0}}},
+	{CALL(rt_sigsuspend), N, {{0}}},
+	{CALL(sigaltstack), N, {{0}}},
+	{CALL(restart_syscall), N, {{0}}},
+	{CALL(pause), N, {{0}}},
+	{CALL(kill), N, {{0}}},
+	{CALL(tkill), N, {{0}}},
+	{CALL(tgkill), N, {{0}}},
+	{CALL(fork), N, {{0}}},
+	{CALL(vfork), N, {{0}}},
+	{CALL(execve), N, {{0}}},
+	{CALL(exit), N, {{0}}},
+	{CALL(exit_group), N, {{0}}},
+	{CALL(wait4), N, {{0}}},
+	{CALL(waitid), N, {{0}}},
+	/* Who and how much it is. */
+	{CALL(getpid), N, {{0}}},
+	{CALL(getppid), N, {{0}}},
+	{CALL(gettid), N, {{0}}},
+	{CALL(getuid), N, {{0}}},
+	{CALL(geteuid), N, {{0}}},
+	{CALL(getgid), N, {{0}}},
+	{CALL(getegid), N, {{0}}},
+	{CALL(getresuid), N, {{0}}},
+	{CALL(getresgid), N, {{0}}},
+	{CALL(getgroups), N, {{0}}},
+	{CALL(getpgid), N, {{0}}},
+	{CALL(getpgrp), N, {{0}}},
+	{CALL(setpgid), N, {{0}}},
+	{CALL(getsid), N, {{0}}},
+	{CALL(setsid), N, {{0}}},
+	{CALL(getrlimit), N, {{0}}},
+	{CALL(getrusage), N, {{0}}},
+	{CALL(getpriority), N, {{0}}},
+	{CALL(sched_yield), N, {{0}}},
+	{CALL(sched_getaffinity), N, {{0}}},
+	{CALL(sched_setaffinity), N, {{0}}},
+	{CALL(sched_getparam), N, {{0}}},
+	{CALL(sched_getscheduler), N, {{0}}},
+	{CALL(sched_get_priority_max), N, {{0}}},
+	{CALL(sched_get_priority_min), N, {{0}}},
+	{CALL(getcpu), N, {{0}}},
+	{CALL(sysinfo), N, {{0}}},
+	{CALL(uname), N, {{0}}},
+	{CALL(getrandom), N, {{0}}},
+	{CALL(capget), N, {{0}}},
+	{CALL(fcntl),
+	 N,
+	 {{1, LOW, 6,
+	   {F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC}}}},
+	{CALL(ioctl),
+	 N,
+	 {{1, LOW, 8,
+	   {TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX,
+	    FIOASYNC}}}},
+	{CALL(socketpair),
+	 N,
+	 {{0, LOW, 1, {AF_UNIX}},
+	  {1, SOCK_SEEN, 2, {SOCK_STREAM, SOCK_SEQPACKET}}}},
+	{CALL(sendto), N, {{4, WHOLE, 1, {0}}}}, /* send() only */
+	/* Pages of the host's pool of huge ones are in no control group. */
+	{CALL(mmap), N, {{3, MAP_HUGETLB, 1, {0}}}},
+	{CALL(madvise),
+	 N,
+	 {{2, LOW, 12,
+	   {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED,
+	    MADV_DONTNEED, MADV_FREE, MADV_DONTFORK, MADV_DOFORK, MADV_HUGEPAGE,
+	    MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP}}}},
+	{CALL(clone), N, {{0, CLONE_SPACES, 1, {0}}}},
+	{CALL(personality), N, {{0, LOW, 1, {0}}}},
+	/* Its own, and not that of core dumps: see rlimit.c. */
+	{CALL(prlimit64),
+	 N,
+	 {{0, LOW, 1, {0}},
+	  {1, LOW, 8,
+	   {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NPROC,
+	    RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_RSS}}}},
+	{CALL(prctl),
+	 N,
+	 {{0, LOW, 8,
+	   {PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_GET_PDEATHSIG,
+	    PR_GET_DUMPABLE, PR_CAPBSET_READ, PR_GET_NO_NEW_PRIVS,
+	    PR_SET_VMA}}}},
+
+	/* Pid 1 of a native jail, settled: it talks to the core, reads what the
+	 * payload says, ends and buries it, and collects what it wrote. */
+	{CALL(read), I, {{0}}},
+	{CALL(write), I, {{0}}},
+	{CALL(readv), I, {{0}}},
+	{CALL(writev), I, {{0}}},
+	{CALL(pread64), I, {{0}}},
+	{CALL(pwrite64), I, {{0}}},
+	{CALL(lseek), I, {{0}}},
+	{CALL(close), I, {{0}}},
+	{CALL(fstat), I, {{0}}},
+	{CALL(newfstatat), I, {{0}}},
+	{CALL(statx), I, {{0}}},
+	{CALL(getdents64), I, {{0}}},
+	{CALL(openat2), I, {{0}}},
+	{CALL(fsync), I, {{0}}},
+	{CALL(ftruncate), I, {{0}}},
+	{CALL(copy_file_range), I, {{0}}},
+	{CALL(sendfile), I, {{0}}},
+	{CALL(sendmsg), I, {{0}}},
+	{CALL(recvmsg), I, {{0}}},
+	{CALL(poll), I, {{0}}},
+	{CALL(ppoll), I, {{0}}},
+	{CALL(epoll_ctl), I, {{0}}},
+	{CALL(epoll_wait), I, {{0}}},
+	{CALL(epoll_pwait), I, {{0}}},
+	{CALL(shutdown), I, {{0}}},
+	{CALL(mmap),
+	 I,
+	 {{2, PROT_EXEC, 1, {0}},
+	  {3, MAP_SEEN, 1, {MAP_PRIVATE | MAP_ANONYMOUS}}}},
+	{CALL(munmap), I, {{0}}},
+	{CALL(mremap), I, {{0}}},
+	{CALL(brk), I, {{0}}},
+	{CALL(madvise), I, {{0}}},
+	{CALL(futex), I, {{0}}},
+	{CALL(clock_gettime), I, {{0}}},
+	{CALL(clock_nanosleep), I, {{0}}},
+	{CALL(nanosleep), I, {{0}}},
+	{CALL(timerfd_settime), I, {{0}}},
+	{CALL(getrusage), I, {{0}}},
+	{CALL(getrandom), I, {{0}}},
+	{CALL(sched_yield), I, {{0}}},
+	{CALL(rt_sigaction), I, {{0}}},
+	{CALL(rt_sigprocmask), I, {{0}}},
+	{CALL(rt_sigreturn), I, {{0}}},
+	{CALL(rt_sigtimedwait), I, {{0}}},
+	{CALL(sigaltstack), I, {{0}}},
+	{CALL(restart_syscall), I, {{0}}},
+	{CALL(kill), I, {{0}}},
+	{CALL(tgkill), I, {{0}}},
+	{CALL(pidfd_send_signal), I, {{0}}},
+	{CALL(wait4), I, {{0}}},
+	{CALL(waitid), I, {{0}}},
+	{CALL(getpid), I, {{0}}},
+	{CALL(gettid), I, {{0}}},
+	{CALL(exit), I, {{0}}},
+	{CALL(exit_group), I, {{0}}},
+	{CALL(fcntl),
+	 I,
+	 {{1, LOW, 5,
+	   {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC}}}},
+	{CALL(sendto), I, {{4, WHOLE, 1, {0}}}},
+	{CALL(recvfrom), I, {{0}}},
+	{CALL(mprotect), I, {{2, WHOLE & ~PROT_DATA, 1, {0}}}},
 };
 
 #undef W
 #undef L
 #undef C
+#undef N
+#undef I
 #undef CALL
 #undef WHOLE
 #undef LOW
