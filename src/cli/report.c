@@ -91,11 +91,13 @@ static void report_denials(const struct json_value *denials)
 
 	while (json_next(&it)) {
 		const char *allow = text(it.value, "allow");
+		const char *why = text(it.value, "why");
 		const char *path = text(it.value, "path");
 		uint64_t count = number(it.value, "count");
 
-		print_line("denied: %s%s%s (%" PRIu64 "x)%s%s",
+		print_line("denied: %s%s%s (%" PRIu64 "x)%s%s%s%s",
 			   text(it.value, "op"), *path ? " " : "", path, count,
+			   *why ? ": " : "", why,
 			   *allow ? "; the policy line that allows it: " : "",
 			   allow);
 	}

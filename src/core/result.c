@@ -175,7 +175,8 @@ static int print_allow(const struct result_denial *d, struct buf *line)
 	       policy_print_allow(path.data, path.len, d->write, line);
 }
 
-static void put_denial(struct json_writer *w, const struct result_denial *d)
+static void put_denial(struct json_writer *w, const struct redoma_result *r,
+		       const struct result_denial *d)
 {
 	CLEANUP(buf_done) struct buf line = {0};
 
@@ -184,6 +185,8 @@ static void put_denial(struct json_writer *w, const struct result_denial *d)
 	json_write_key(w, "path");
 	json_write_string(w, d->path, d->path_len);
 	put_u64(w, "count", d->count);
+	if (d->path_len && r->nothing_granted)
+		put_text(w, "why", "no file or directory was granted");
 	if (d->allow)
 		put_text(w, "allow", d->allow);
 	else if (!d->path_len)
@@ -204,7 +207,7 @@ static void put_denials(struct json_writer *w, const struct redoma_result *r)
 	json_write_key(w, "denials");
 	json_write_begin(w, '[');
 	for (i = 0; i < r->n_denials; i++)
-		put_denial(w, &r->denials[i]);
+		put_denial(w, r, &r->denials[i]);
 	json_write_end(w, ']');
 }
 
@@ -280,6 +283,12 @@ static int weakest_namespace(const struct spawn_ready *s)
 	return JAIL_CGROUPNS;
 }
 
+/* Nor are capabilities gone where an exec may bring them back. */
+static int weakest_of_caps(const struct spawn_ready *s)
+{
+	return s->state[JAIL_CAPS] == JAIL_ENFORCED ? JAIL_NNP : JAIL_CAPS;
+}
+
 static void put_walls(struct json_writer *w, const struct redoma_result *r)
 {
 	const struct spawn_ready *s = &r->walls;
@@ -298,7 +307,8 @@ static void put_walls(struct json_writer *w, const struct redoma_result *r)
 		 state_text(s, JAIL_LANDLOCK, room, sizeof room));
 	put_text(w, "namespaces", state_text(s, weakest_namespace(s), room,
 					     sizeof room));
-	put_text(w, "caps", state_text(s, JAIL_CAPS, room, sizeof room));
+	put_text(w, "caps", state_text(s, weakest_of_caps(s), room,
+				       sizeof room));
 	put_text(w, "rlimits", state_text(s, JAIL_RLIMITS, room, sizeof room));
 	put_text(w, "cgroup", state_text(s, JAIL_CGROUP, room, sizeof room));
 	json_write_end(w, '}');

@@ -54,6 +54,7 @@ struct redoma_result {
 	struct result_usage usage;
 	struct spawn_ready walls;
 	bool pure;
+	bool nothing_granted; /* neither a file nor a directory */
 	struct buf json; /* made when first asked for */
 };
 

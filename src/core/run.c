@@ -183,6 +183,7 @@ static int take(struct job *j, struct redoma_error *err)
 	j->result->usage.cold = j->slot->cold;
 	j->result->usage.has_verify = j->h->verify;
 	j->result->walls = j->slot->ready;
+	j->result->nothing_granted = !j->policy->n_grants;
 	return 0;
 }
 

@@ -28,6 +28,9 @@ static int bound(struct kit *k, const struct request *q, uint64_t at_least,
 	memcpy(n, q->bounds.data, sizeof n);
 	if (n[1] < at_least)
 		n[1] = at_least;
+	/* Named in walls, and lacking: the result says so. */
+	if (k->report.state[JAIL_RLIMITS] == JAIL_UNAVAILABLE)
+		return 0;
 	/* What is so already need not be asked for. */
 	if (n[0] == k->bounds[0] && n[1] == k->bounds[1])
 		return 0;

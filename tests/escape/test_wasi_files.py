@@ -2,8 +2,10 @@
 """test-seconds: 200
 Files through WASI: one file is one file, a directory ends at its edge, what is
 written appears only when the run ends well."""
+import datetime
 import pathlib
 import sys
+import tempfile
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -67,8 +69,19 @@ def _():
              f"{args}: {got}")
         need(not any(l == "ok" for l in got if args[0] in ("put", "mkdir")),
              f"{args}: {got}")
+        r = files(*args)
+        for d in r.json.get("denials", []):
+            need(d["why"] == "no file or directory was granted" and d["allow"],
+                 r.about())
+        need(args[0] == "list" or r.json.get("denials"), r.about())
     need(set(os.listdir(scratch())) - before <= {"canary.txt"}, "made something")
     need(not os.path.exists("/tmp/new.txt"), "made /tmp/new.txt")
+    says = "denied: open /tmp/new.txt (1x): no file or directory was granted; "
+    r = command("run", wasm("files"), "--", "put", "/tmp/new.txt", "x")
+    need(says in r.err.decode(), r.about())
+    # Of a run that was granted something it is not said.
+    r = files("put", "/tmp/new.txt", "x", options=tree())
+    need(r.json["denials"] and "why" not in r.json["denials"][0], r.about())
 
 
 @case("C097 C101 names that leave a granted directory")
@@ -133,6 +146,57 @@ def _():
     got = lines(files("stat", *names, options=("--read", f"{d}/=/t/")))
     need(len(got) == 4, f"{got}")
     need(got[2].split()[-1] == str(2**31 + 5), f"{got}")
+
+
+def dated():
+    """Files of many times; some file systems keep fewer years than others."""
+    for place in ("/dev/shm", str(scratch())):
+        if os.access(place, os.W_OK):
+            break
+    d = pathlib.Path(tempfile.mkdtemp(prefix="redoma-test-", dir=place))
+    for name, ns in (("1901", -2177452800 * 10**9), ("1969", -1),
+                     ("2024", 1706933106123456789),
+                     ("2038", (2**31 + 5) * 10**9 + 999000000),
+                     ("2500", 16725225600 * 10**9 + 1)):
+        (d / name).write_text(name)
+        os.utime(d / name, ns=(ns, ns))
+    return d
+
+
+@case("C111 times of 1901 to 2500, and their nanoseconds, read by JavaScript")
+def _():
+    d = dated()
+    try:
+        # What does not fit, before 1970 and after 2262, reads as the first
+        # and the last moment that does.
+        want = {n: min(max(0, (d / n).stat().st_mtime_ns), 2**63 - 1)
+                for n in os.listdir(d)}
+        r = js("const fs = require('node:fs');"
+               "Object.fromEntries(fs.readdirSync('/t').map(n => {"
+               "const s = fs.statSync('/t/' + n); return [n, [s.mtimeMs,"
+               "s.mtime.toISOString(), s.mtime instanceof Date,"
+               "fs.readFileSync('/t/' + n, 'utf8')]] }))",
+               "--read", f"{d}/=/t/")
+        expect(r, "ok")
+        got = r.json["value"]
+        need(sorted(got) == sorted(want), r.about())
+        for name, ns in want.items():
+            ms, iso, is_date, text = got[name]
+            need(abs(ms - ns / 1e6) < 0.001, f"{name}: {ms} of {ns}")
+            need(text == name and is_date, r.about())
+            t = datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
+            t += datetime.timedelta(milliseconds=ns // 10**6)
+            need(iso == t.strftime("%Y-%m-%dT%H:%M:%S.") +
+                 f"{ns // 10**6 % 1000:03}Z", f"{name}: {iso}, {t}")
+        need(abs(got["2024"][0] - 1706933106123.4568) < 0.001
+             and got["1901"][0] == 0, r.about())
+        got = lines(files("stat", "/t/2500", "/t/1901", "/t/2024",
+                          options=("--read", f"{d}/=/t/")))
+        need([l.split()[-1] for l in got] ==
+             [str(want[n] // 10**9) for n in ("2500", "1901", "2024")],
+             f"{got}")
+    finally:
+        shutil.rmtree(d)
 
 
 @case("a read grant does not write, link, rename or unlink")

@@ -146,8 +146,12 @@ def _():
 def _():
     r = guest("huge", options=("--limit", "wall=10s"))
     expect(r, "ok", within=4)
-    got = dict(l.split(": ") for l in r.json["stdout"].splitlines())
-    need(len(got) == 15, r.about())
+    rows = [l.replace(":", "").rsplit(" ", 2)
+            for l in r.json["stdout"].splitlines()]
+    need(len(rows) == 16, r.about())
+    for name, what, ms in rows:
+        need(int(ms) < 1000 * SLOW, f"{name} took {ms} ms")
+    got = {name: what for name, what, _ in rows}
     for name, what in got.items():
         need(what != "ok", f"{name}: {what}")
     for name in ("write end", "write wrap", "write ret", "random end",

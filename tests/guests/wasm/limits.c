@@ -185,29 +185,41 @@ extern int32_t raw_clock(int32_t, int64_t, int32_t)
 	__attribute__((import_module("wasi_snapshot_preview1"),
 		       import_name("clock_time_get")));
 
+/* Says what a call came to, and the time since this was last called. */
+static void told(const char *name, int e)
+{
+	static uint64_t last;
+	uint64_t now = now_ms();
+
+	if (name)
+		printf("%s: %s %llu\n", name, errno_name(e),
+		       (unsigned long long)(now - last));
+	last = now;
+}
+
 /* Counts and pointers no program needs; each must be an errno, at once. */
 static int huge(int argc, char **argv)
 {
 	int32_t out = (int32_t)(intptr_t)&sink;
 
 	(void)argc, (void)argv;
-	printf("write 2^28: %s\n", errno_name(raw_write(1, 0, 1 << 28, out)));
-	printf("write -1: %s\n", errno_name(raw_write(1, 0, -1, out)));
-	printf("write end: %s\n", errno_name(raw_write(1, -8, 1, out)));
-	printf("write wrap: %s\n", errno_name(raw_write(1, -4, 1, out)));
-	printf("write ret: %s\n", errno_name(raw_write(1, 16, 0, -2)));
-	printf("read 10^7: %s\n", errno_name(raw_read(0, 0, 10000000, out)));
-	printf("random 4G: %s\n", errno_name(raw_random(0, -1)));
-	printf("random end: %s\n", errno_name(raw_random(-16, 32)));
-	printf("poll 10^7: %s\n",
-	       errno_name(raw_poll(0, 0, 10000000, out)));
-	printf("poll -1: %s\n", errno_name(raw_poll(0, 0, -1, out)));
-	printf("poll 0: %s\n", errno_name(raw_poll(0, 0, 0, out)));
-	printf("readdir 2G: %s\n",
-	       errno_name(raw_readdir(3, 0, 0x7fffffff, 0, out)));
-	printf("args end: %s\n", errno_name(raw_args(-1, -1)));
-	printf("clock end: %s\n", errno_name(raw_clock(0, 0, -4)));
-	printf("clock 99: %s\n", errno_name(raw_clock(99, 0, out)));
+	told(NULL, 0);
+	told("write 2^28", raw_write(1, 0, 1 << 28, out));
+	told("write 10^7", raw_write(1, 0, 10000000, out));
+	told("write -1", raw_write(1, 0, -1, out));
+	told("write end", raw_write(1, -8, 1, out));
+	told("write wrap", raw_write(1, -4, 1, out));
+	told("write ret", raw_write(1, 16, 0, -2));
+	told("read 10^7", raw_read(0, 0, 10000000, out));
+	told("random 4G", raw_random(0, -1));
+	told("random end", raw_random(-16, 32));
+	told("poll 10^7", raw_poll(0, 0, 10000000, out));
+	told("poll -1", raw_poll(0, 0, -1, out));
+	told("poll 0", raw_poll(0, 0, 0, out));
+	told("readdir 2G", raw_readdir(3, 0, 0x7fffffff, 0, out));
+	told("args end", raw_args(-1, -1));
+	told("clock end", raw_clock(0, 0, -4));
+	told("clock 99", raw_clock(99, 0, out));
 	return 0;
 }
 
