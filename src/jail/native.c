@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -87,7 +88,9 @@ static const char *find_self(struct native *n)
 	if (what)
 		return what;
 	n->maps = n->uid != uid || n->gid != gid;
-	return NULL;
+	return n->maps && setgroups(0, NULL)
+		       ? "give up the supplementary groups"
+		       : NULL;
 }
 
 /* An ordinary user needs a user namespace to mount anything. */

@@ -252,7 +252,6 @@ static const struct seccomp_row seccomp_table[] = {
 	{CALL(recvmsg), N, {{0}}},
 	{CALL(recvfrom), N, {{0}}},
 	{CALL(getsockopt), N, {{0}}},
-	{CALL(setsockopt), N, {{0}}},
 	{CALL(getsockname), N, {{0}}},
 	{CALL(getpeername), N, {{0}}},
 	{CALL(shutdown), N, {{0}}},
@@ -354,6 +353,11 @@ static const struct seccomp_row seccomp_table[] = {
 	 {{0, LOW, 1, {AF_UNIX}},
 	  {1, SOCK_SEEN, 2, {SOCK_STREAM, SOCK_SEQPACKET}}}},
 	{CALL(sendto), N, {{4, WHOLE, 1, {0}}}}, /* send() only */
+	/* No filter: that would be a program for the kernel. */
+	{CALL(setsockopt),
+	 N,
+	 {{1, LOW, 1, {SOL_SOCKET}},
+	  {2, LOW, 4, {SO_SNDBUF, SO_RCVBUF, SO_RCVTIMEO, SO_SNDTIMEO}}}},
 	/* Pages of the host's pool of huge ones are in no control group. */
 	{CALL(mmap), N, {{3, MAP_HUGETLB, 1, {0}}}},
 	{CALL(madvise),

@@ -15,7 +15,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "jail/gen_seccomp_compiler.h"
+#include "jail/gen_seccomp_init.h"
 #include "jail/gen_seccomp_loading.h"
+#include "jail/gen_seccomp_native.h"
 #include "jail/gen_seccomp_worker.h"
 #include "jail/seccomp_table.h"
 #include "jail/steps.h"
@@ -24,6 +26,8 @@
 #define NUMBERS 1024
 #define X32_BIT 0x40000000
 #define VALUES_MAX 256
+#define NATIVE_FILTERS                                                       \
+	(1u << JAIL_FILTER_NATIVE | 1u << JAIL_FILTER_INIT)
 
 #define PROGRAM(name)                                                        \
 	{seccomp_##name, sizeof seccomp_##name / sizeof *seccomp_##name}
@@ -35,6 +39,8 @@ static const struct {
 	[JAIL_FILTER_WORKER] = PROGRAM(worker),
 	[JAIL_FILTER_LOADING] = PROGRAM(loading),
 	[JAIL_FILTER_COMPILER] = PROGRAM(compiler),
+	[JAIL_FILTER_NATIVE] = PROGRAM(native),
+	[JAIL_FILTER_INIT] = PROGRAM(init),
 };
 
 static const struct seccomp_row *find(unsigned filter, int nr)
@@ -59,12 +65,15 @@ static bool test_holds(const struct seccomp_test *t,
 
 static uint32_t by_table(unsigned filter, const struct seccomp_data *d)
 {
-	const struct seccomp_row *r =
-		d->arch == KERNEL_ARCH ? find(filter, d->nr) : NULL;
+	const struct seccomp_row *r;
 
-	if (!r || !test_holds(&r->test[0], d) || !test_holds(&r->test[1], d))
+	if (d->arch != KERNEL_ARCH || (d->nr != -1 && d->nr & X32_BIT))
 		return SECCOMP_RET_KILL_PROCESS;
-	return SECCOMP_RET_ALLOW;
+	r = find(filter, d->nr);
+	if (r && test_holds(&r->test[0], d) && test_holds(&r->test[1], d))
+		return SECCOMP_RET_ALLOW;
+	return filter == JAIL_FILTER_NATIVE ? SECCOMP_RET_ERRNO | ENOSYS
+					    : SECCOMP_RET_KILL_PROCESS;
 }
 
 /* How many verdicts of the program differ from the table's. */
@@ -179,6 +188,40 @@ static void a_changed_program_is_seen(void **state)
 	assert_true(len - unseen > 50);
 }
 
+/* What no native program may ask either, whatever the arguments. */
+static bool never_native(const char *name)
+{
+	static const char *const names[] = {
+		"ptrace", "process_vm_readv", "process_vm_writev",
+		"process_madvise", "pidfd_open", "pidfd_getfd", "kcmp", "bpf",
+		"perf_event_open", "userfaultfd", "io_uring_setup",
+		"io_uring_enter", "io_uring_register", "add_key",
+		"request_key", "keyctl", "mount", "umount2", "open_tree",
+		"move_mount", "fsopen", "fsconfig", "fsmount", "fspick",
+		"mount_setattr", "setns", "unshare", "pivot_root", "chroot",
+		"open_by_handle_at", "name_to_handle_at", "fanotify_init",
+		"fanotify_mark", "inotify_init", "inotify_init1",
+		"kexec_load", "kexec_file_load", "init_module",
+		"finit_module", "delete_module", "quotactl", "quotactl_fd",
+		"acct", "swapon", "swapoff", "reboot", "syslog",
+		"clock_settime", "settimeofday", "adjtimex", "clock_adjtime",
+		"modify_ldt", "iopl", "ioperm", "memfd_secret",
+		"memfd_create", "mknod", "mknodat", "seccomp", "socket",
+		"connect", "bind", "listen", "accept", "accept4", "clone3",
+		"execveat", "shmget", "shmat", "semget", "msgget", "mq_open",
+		"flock", "splice", "tee", "vmsplice", "mincore", "cachestat",
+		"landlock_restrict_self", "setuid", "setresuid", "setgroups",
+		"capset", "sethostname", "uselib", "vhangup", "lookup_dcookie",
+		"sync", "syncfs", "mlock", "mlockall", "move_pages",
+		"migrate_pages", "mbind", "set_mempolicy", "setrlimit",
+		"rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
 static bool never_allowed(const char *name)
 {
 	static const char *const names[] = {
@@ -200,8 +243,13 @@ static void the_table_has_no_surprise(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SECCOMP_ROWS; i++) {
-		assert_false(never_allowed(seccomp_table[i].name));
-		assert_true(seccomp_table[i].filters);
+		const uint32_t filters = seccomp_table[i].filters;
+
+		assert_true(filters);
+		if (filters & ~NATIVE_FILTERS)
+			assert_false(never_allowed(seccomp_table[i].name));
+		if (filters & 1u << JAIL_FILTER_NATIVE)
+			assert_false(never_native(seccomp_table[i].name));
 		if (strcmp(seccomp_table[i].name, "prlimit64") != 0)
 			continue;
 		/* Only its own: pid 0. */
@@ -211,17 +259,18 @@ static void the_table_has_no_surprise(void **state)
 	}
 }
 
-static _Noreturn void try_call(long nr, long arg)
+static _Noreturn void try_call(unsigned filter, long nr, long arg)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    seccomp_install(JAIL_FILTER_WORKER))
+	    seccomp_install((enum jail_filter)filter))
 		_exit(99);
-	(void)syscall(nr, arg, arg, arg, arg, arg, arg);
+	if (syscall(nr, arg, arg, arg, arg, arg, arg) < 0 && errno == ENOSYS)
+		_exit(98);
 	_exit(0);
 }
 
-/* 0: let through, however it ended; SIGSYS: killed. */
-static int by_kernel(long nr, long arg)
+/* 0: let through, however it ended; SIGSYS: killed; ENOSYS. */
+static int by_kernel(unsigned filter, long nr, long arg)
 {
 	siginfo_t info = {0};
 	int pidfd = -1;
@@ -230,15 +279,17 @@ static int by_kernel(long nr, long arg)
 
 	assert_true(pid >= 0);
 	if (!pid)
-		try_call(nr, arg);
+		try_call(filter, nr, arg);
 	if (poll(&(struct pollfd){pidfd, POLLIN, 0}, 1, 100) == 0)
 		kill(pid, SIGKILL); /* an allowed call that waits */
 	assert_int_equal(waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED), 0);
 	close(pidfd);
 	if (info.si_code != CLD_EXITED && info.si_status == SIGSYS)
 		rc = SIGSYS;
-	if (info.si_code == CLD_EXITED)
+	if (info.si_code == CLD_EXITED) {
 		assert_int_not_equal(info.si_status, 99);
+		rc = info.si_status == 98 ? ENOSYS : 0;
+	}
 	return rc;
 }
 
@@ -260,13 +311,34 @@ static void the_kernel_agrees(void **state)
 			memset(d.args, ones ? 0xff : 0, sizeof d.args);
 			killed = by_table(JAIL_FILTER_WORKER, &d) !=
 				 SECCOMP_RET_ALLOW;
-			if ((by_kernel(nr, -ones) == SIGSYS) != killed)
+			if ((by_kernel(JAIL_FILTER_WORKER, nr, -ones) ==
+			     SIGSYS) != killed)
 				fail_msg("call %d with %s: %s", nr,
 					 ones ? "ones" : "zeros",
 					 killed ? "let through" : "killed");
 		}
 	for (int nr = 0; nr < NUMBERS; nr += 41)
-		assert_int_equal(by_kernel(nr | X32_BIT, 0), SIGSYS);
+		assert_int_equal(by_kernel(JAIL_FILTER_WORKER, nr | X32_BIT, 0),
+				 SIGSYS);
+}
+
+/* Allowed calls that this kernel lacks are ENOSYS as well: those are only
+ * asked not to be killed. */
+static void the_kernel_agrees_on_native(void **state)
+{
+	const unsigned filter = JAIL_FILTER_NATIVE;
+
+	(void)state;
+	for (int nr = 0; nr < NUMBERS; nr += is_past_filters(nr + 1) ? 3 : 1) {
+		struct seccomp_data d = {.nr = nr, .arch = KERNEL_ARCH};
+		int is = by_kernel(filter, nr, 0);
+
+		assert_int_not_equal(is, SIGSYS);
+		if (by_table(filter, &d) != SECCOMP_RET_ALLOW && is != ENOSYS)
+			fail_msg("call %d: let through", nr);
+	}
+	for (int nr = 0; nr < NUMBERS; nr += 41)
+		assert_int_equal(by_kernel(filter, nr | X32_BIT, 0), SIGSYS);
 }
 
 int main(void)
@@ -276,6 +348,7 @@ int main(void)
 		cmocka_unit_test(a_changed_program_is_seen),
 		cmocka_unit_test(the_table_has_no_surprise),
 		cmocka_unit_test(the_kernel_agrees),
+		cmocka_unit_test(the_kernel_agrees_on_native),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
