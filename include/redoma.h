@@ -114,9 +114,14 @@ struct redoma_request { /* everything borrowed for the call */
 	 * must not use the handle.  The result has all output too. */
 	void (*on_output)(void *data, int stream, const void *p, uint64_t len);
 	void *on_output_data;
+	/* Not 0: a native program of the host in the kernel jail alone.
+	 * Without a source, argv is the whole command, its program first, and
+	 * `input` its standard input; with one, the host's node ("js") or
+	 * python3 ("py") runs it. */
+	uint64_t native;
 };
 #define REDOMA_REQUEST_INIT \
-	{sizeof(struct redoma_request), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	{sizeof(struct redoma_request), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* Policies.  `base_dir` is what relative host paths start from; NULL: ".". */
 REDOMA_API REDOMA_MUST_CHECK int
@@ -131,6 +136,11 @@ REDOMA_API REDOMA_MUST_CHECK int
 redoma_policy_contains(const struct redoma_policy *outer,
 		       const struct redoma_policy *inner,
 		       struct redoma_error *err);
+/* What b allows and a does not, a line each; *ret is "" if b is within a.  Free
+ * with redoma_free. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_policy_diff(const struct redoma_policy *a, const struct redoma_policy *b,
+		   char **ret, struct redoma_error *err);
 /* The effective policy with every default, as YAML; free with redoma_free. */
 REDOMA_API REDOMA_MUST_CHECK int
 redoma_policy_show(const struct redoma_policy *p, char **ret,
@@ -177,6 +187,20 @@ REDOMA_API void redoma_result_free(struct redoma_result *r);
 REDOMA_API REDOMA_MUST_CHECK int redoma_doctor(const struct redoma_options *o,
 					       char **ret,
 					       struct redoma_error *err);
+/* Runtimes of native programs, as JSON:
+ * {"runtimes": [{"name","program","version","origin","available","why_not"}]}
+ * with null for what is not known. */
+REDOMA_API REDOMA_MUST_CHECK int redoma_runtime_list(char **ret,
+						     struct redoma_error *err);
+/* The root of a runtime, or of a command: {"name","program","digest",
+ * "entries": [{"guest","kind","exec", "host" or "to" or "text"}]}. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_runtime_show(const char *name, char **ret, struct redoma_error *err);
+/* Adds a runtime of this user's: a program and further files and directories
+ * (NULL-terminated; NULL: none). */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_runtime_add(const char *name, const char *program,
+		   const char *const *files, struct redoma_error *err);
 REDOMA_API void redoma_free(void *p);
 
 #ifdef __cplusplus

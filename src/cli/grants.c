@@ -30,6 +30,9 @@ const struct option grants_options[] = {
 	 .help = "kernel controls that may be missing here (default: none)"},
 	{.name = "reuse", .value = "never|tenant", .words = "never tenant",
 	 .help = "keep the worker process for the next run of this tenant"},
+	{.name = "jail", .value = "K=V", .repeats = true,
+	 .words = "root=runtime: tmp= pids=",
+	 .help = "of a native program: root=runtime:NAME or root=DIR, tmp, pids"},
 	{.name = "allow", .value = "'GET URL'", .repeats = true,
 	 .help = "network requests: read and shown, refused in this release"},
 	{.name = "tool", .value = "NAME", .repeats = true,
@@ -47,6 +50,8 @@ static bool is_mine(const struct option *o)
 
 static const char *key_of(const struct option *o)
 {
+	if (!strcmp(o->name, "jail"))
+		return "native";
 	return strcmp(o->name, "on-denied") ? o->name : "on_denied";
 }
 

@@ -107,6 +107,7 @@ int job_run(const struct args *a, const struct source *s, const char *name)
 	q.input_len = input.len;
 	q.argv = (const char *const *)a->rest;
 	q.invoke = args_value(a, "invoke");
+	q.native = args_has(a, "native");
 	q.narrow = g.request;
 	if (!style.json) {
 		q.on_output = print_live;

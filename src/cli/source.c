@@ -16,18 +16,25 @@ struct language_row {
 	const char *extensions;
 	const char *interpreters; /* of a #! line */
 	int language;		  /* enum source_language, -1: later */
+	int native;		  /* the same with --native; -1: never */
 };
 
 static const struct language_row languages[] = {
-	{"js", ".js .mjs .cjs", "node nodejs qjs redoma", SOURCE_JS},
-	{"wasm", ".wasm", "", SOURCE_WASM},
-	{"ts", ".ts .mts .cts .tsx .jsx", "ts-node tsx deno bun", -1},
-	{"py", ".py .pyw", "python python3", -1},
+	{"js", ".js .mjs .cjs", "node nodejs qjs redoma", SOURCE_JS,
+	 SOURCE_JS},
+	{"wasm", ".wasm", "", SOURCE_WASM, -1},
+	{"ts", ".ts .mts .cts .tsx .jsx", "ts-node tsx deno bun", -1, -1},
+	{"py", ".py .pyw", "python python3", -1, SOURCE_PY},
 };
 
 const char *source_language_name(enum source_language l)
 {
-	return l == SOURCE_WASM ? "wasm" : "js";
+	static const char *const names[] = {[SOURCE_JS] = "js",
+					    [SOURCE_WASM] = "wasm",
+					    [SOURCE_PY] = "py",
+					    [SOURCE_COMMAND] = NULL};
+
+	return names[l];
 }
 
 static bool has_word(const char *words, struct str w)
@@ -42,15 +49,26 @@ static bool has_word(const char *words, struct str w)
 	return false;
 }
 
-static int use(const struct language_row *row, enum source_language *ret,
-	       struct redoma_error *err)
+static int use(const struct language_row *row, bool native,
+	       enum source_language *ret, struct redoma_error *err)
 {
-	if (row->language < 0)
+	int language = native ? row->native : row->language;
+
+	if (language >= 0) {
+		*ret = (enum source_language)language;
+		return 0;
+	}
+	if (native)
 		return err_set(err, REDOMA_E_INVALID, "cli",
-			       "this release runs js and wasm; %s is not in it",
+			       "--native runs the source of js and py; %s is "
+			       "not among them: leave --native out",
 			       row->name);
-	*ret = (enum source_language)row->language;
-	return 0;
+	return err_set(err, REDOMA_E_INVALID, "cli",
+		       "this release runs js and wasm; %s is not in it%s",
+		       row->name,
+		       row->native < 0 ? ""
+				       : ": --native runs it with the host's "
+					 "own interpreter");
 }
 
 static const struct language_row *by_name(struct str name)
@@ -105,15 +123,14 @@ static bool is_module(struct str s)
 	return str_starts(s, STR("\0asm"));
 }
 
-static int tell_language(const char *path, const char *lang, struct str s,
-			 enum source_language *ret, struct redoma_error *err)
+static int tell_language(const char *path, const char *lang, bool native,
+			 struct source *ret, struct redoma_error *err)
 {
+	struct str s = {ret->bytes.data, ret->bytes.len};
 	const struct language_row *row = NULL;
 
-	if (is_module(s)) {
-		*ret = SOURCE_WASM;
-		return 0;
-	}
+	if (is_module(s))
+		return use(by_name(STR("wasm")), native, &ret->language, err);
 	if (lang) {
 		row = by_name(str_of(lang));
 		if (!row)
@@ -121,13 +138,13 @@ static int tell_language(const char *path, const char *lang, struct str s,
 				       "--lang %s is unknown; this release "
 				       "runs js and wasm",
 				       SHOW(str_of(lang)));
-		return use(row, ret, err);
+		return use(row, native, &ret->language, err);
 	}
 	row = by_extension(path);
 	if (!row)
 		row = by_hashbang(s);
 	if (row)
-		return use(row, ret, err);
+		return use(row, native, &ret->language, err);
 	if (!strcmp(path, "-"))
 		return err_set(err, REDOMA_E_INVALID, "cli",
 			       "the language of standard input is not known; "
@@ -173,7 +190,7 @@ static int check(const char *name, const struct source *s,
 {
 	struct str bytes = {s->bytes.data, s->bytes.len};
 
-	if (s->language == SOURCE_JS)
+	if (s->language != SOURCE_WASM)
 		return check_script(bytes, name, err);
 	if (!is_module(bytes))
 		return err_set(err, REDOMA_E_INVALID, "source",
@@ -252,8 +269,8 @@ static int read_named(const char *path, size_t max, struct buf *ret,
 	return rc ? rc : read_all(fd, SHOW(str_of(path)), max, ret, err);
 }
 
-int source_read(const char *path, const char *lang, struct source *ret,
-		struct redoma_error *err)
+int source_read(const char *path, const char *lang, bool native,
+		struct source *ret, struct redoma_error *err)
 {
 	CLEANUP(source_done) struct source s = {0};
 	const char *name = strcmp(path, "-") ? SHOW(str_of(path))
@@ -264,9 +281,7 @@ int source_read(const char *path, const char *lang, struct source *ret,
 		rc = err_set(err, REDOMA_E_INVALID, "source",
 			     "%s is empty; there is nothing to run", name);
 	if (!rc)
-		rc = tell_language(path, lang,
-				   (struct str){s.bytes.data, s.bytes.len},
-				   &s.language, err);
+		rc = tell_language(path, lang, native, &s, err);
 	if (!rc)
 		rc = check(name, &s, err);
 	if (rc)
@@ -310,7 +325,7 @@ int source_input(const char *spec, enum source_language l, struct buf *ret,
 		rc = err_nomem(err, "cli");
 	if (rc && err)
 		strcpy(err->where, "cli");
-	if (rc || l == SOURCE_WASM)
+	if (rc || l == SOURCE_WASM || l == SOURCE_COMMAND)
 		return rc;
 	if (json_validate(ret->data ? ret->data : "", ret->len, &why))
 		return err_set(err, REDOMA_E_INVALID, "cli",

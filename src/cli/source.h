@@ -3,6 +3,7 @@
 #ifndef CLI_SOURCE_H
 #define CLI_SOURCE_H
 
+#include <stdbool.h>
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -10,20 +11,26 @@
 #define SOURCE_MODULE_MAX ((size_t)64 << 20)
 #define SOURCE_INPUT_MAX ((size_t)64 << 20)
 
-enum source_language { SOURCE_JS, SOURCE_WASM };
+enum source_language {
+	SOURCE_JS,
+	SOURCE_WASM,
+	SOURCE_PY,     /* with --native alone */
+	SOURCE_COMMAND /* no source: a native program */
+};
 
 struct source {
 	enum source_language language;
 	struct buf bytes;
 };
 
+/* NULL: SOURCE_COMMAND. */
 const char *source_language_name(enum source_language l);
 
 /* `path` is a file or "-" for standard input; `lang` is --lang's value or
- * NULL.  The language is told by the module's first bytes, then by lang, the
+ * NULL; native: by an interpreter of the host.  The language is told by the module's first bytes, then by lang, the
  * extension, the #! line.  Errors: REDOMA_E_INVALID, where "cli" if the file
  * or its language cannot be used, where "source" if its bytes cannot. */
-MUST_CHECK int source_read(const char *path, const char *lang,
+MUST_CHECK int source_read(const char *path, const char *lang, bool native,
 			   struct source *ret, struct redoma_error *err);
 /* A script given as text. */
 MUST_CHECK int source_text(const char *text, struct source *ret,

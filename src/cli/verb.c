@@ -17,7 +17,6 @@ LATER(tool);
 LATER(mcp);
 LATER(serve);
 LATER(image);
-LATER(runtime);
 LATER(bench);
 LATER(audit);
 
@@ -30,7 +29,7 @@ const struct verb *const verb_table[] = {
 	&verb_run_row,	 &verb_eval_row,    &verb_policy_row,
 	&verb_doctor_row, &verb_version_row, &verb_help_row,
 	&later_formula,	 &later_tool,	    &later_mcp,
-	&later_serve,	 &later_image,	    &later_runtime,
+	&later_serve,	 &later_image,	    &verb_runtime_row,
 	&later_bench,	 &later_audit,	    NULL,
 };
 

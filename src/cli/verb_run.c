@@ -7,11 +7,13 @@
 #include "cli/verb.h"
 
 static const struct option options[] = {
-	{.name = "lang", .value = "js|wasm", .words = "js wasm",
+	{.name = "lang", .value = "js|wasm|py", .words = "js wasm py",
 	 .help = "the language, if extension and #! line do not tell"},
 	{.name = "invoke", .value = "NAME",
 	 .help = "call this export of a module instead of _start"},
-	{.name = "native", .later = true, .help = "native programs"},
+	{.name = "native",
+	 .help = "a program of this machine, in the kernel jail: after --, or a "
+		 "js or py source"},
 	{.name = "image", .value = "NAME", .later = true, .help = "images"},
 	{.name = "secrets", .value = "FILE", .later = true, .help = "secrets"},
 	{.name = "help", .letter = 'h', .help = "say what this verb does"},
@@ -28,12 +30,29 @@ static const char *shown_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* The program and its arguments are the guest: what follows --. */
+static int run_command(const struct args *a)
+{
+	const struct source none = {.language = SOURCE_COMMAND};
+	struct redoma_error err;
+
+	if (a->rest && a->rest[0])
+		return job_run(a, &none, NULL);
+	err_set(&err, REDOMA_E_INVALID, "cli",
+		"--native needs a program: redoma run --native -- node "
+		"script.js, or a source: redoma run --native FILE.py");
+	return job_refused(a, &err);
+}
+
 static int run(const struct args *a)
 {
+	bool native = args_has(a, "native");
 	CLEANUP(source_done) struct source s = {0};
 	struct redoma_error err;
 	int rc = 0;
 
+	if (native && !a->n_words)
+		return run_command(a);
 	if (!a->n_words)
 		rc = err_set(&err, REDOMA_E_INVALID, "cli",
 			     "run needs a file: redoma run FILE, or - for "
@@ -49,7 +68,8 @@ static int run(const struct args *a)
 			     "standard input cannot be both the source and "
 			     "the input; put one of them in a file");
 	if (!rc)
-		rc = source_read(a->words[0], args_value(a, "lang"), &s, &err);
+		rc = source_read(a->words[0], args_value(a, "lang"), native, &s,
+				 &err);
 	if (!rc && s.language != SOURCE_WASM && args_has(a, "invoke"))
 		rc = err_set(&err, REDOMA_E_INVALID, "cli",
 			     "--invoke is for .wasm modules; a script has no "

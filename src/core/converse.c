@@ -2,12 +2,12 @@
 
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "broker/serve.h"
+#include "core/watch.h"
 #include "wire/failed.h"
 #include "wire/plan_wire.h"
 
@@ -65,61 +65,11 @@ static int send_errand(struct redoma *h, struct slot *s,
 		return err_sys(err, WHERE, "draw a run's id");
 	if (first)
 		fds[0] = e->module_fd;
-	r = plan_encode(seal_plan(e->sealed), &plan, fds + first, &n, err);
+	r = plan_encode(e->plan ? e->plan : seal_plan(e->sealed), &plan,
+			fds + first, &n, err);
 	if (!r)
 		r = put_all(&s->channel, e, &plan, n, err);
 	return r ? r : channel_flush(&s->channel, fds, n + first, err);
-}
-
-/* Deadlines as seen from outside. */
-struct watch {
-	uint64_t start_us, wall_at_us, cpu_at_us;
-	uint64_t cpu_us; /* the limit */
-	clockid_t cpu_clock;
-	bool has_cpu;
-};
-
-static void watch_start(struct watch *w, const struct slot *s,
-			const struct limits *l)
-{
-	w->start_us = clock_monotonic_us();
-	w->wall_at_us = w->start_us + l->wall_us + GRACE_US;
-	w->cpu_us = l->cpu_us + GRACE_US;
-	/* A process with one thread cannot use more CPU time than passes. */
-	w->has_cpu = l->cpu_us < l->wall_us &&
-		     !clock_getcpuclockid(s->pid, &w->cpu_clock);
-	w->cpu_at_us = w->has_cpu ? w->start_us + w->cpu_us : UINT64_MAX;
-}
-
-/* The CPU clock of a parked worker counts its earlier runs too. */
-static uint64_t cpu_used(const struct watch *w)
-{
-	struct timespec t;
-
-	if (clock_gettime(w->cpu_clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
-/* Called when time ran out; true if that is really the end. */
-static bool watch_over(struct watch *w, uint64_t cpu_before,
-		       enum verdict *ret)
-{
-	uint64_t now = clock_monotonic_us(), used;
-
-	if (now >= w->wall_at_us) {
-		*ret = VERDICT_WALL;
-		return true;
-	}
-	if (!w->has_cpu || now < w->cpu_at_us)
-		return false;
-	used = cpu_used(w) - cpu_before;
-	if (used >= w->cpu_us) {
-		*ret = VERDICT_CPU;
-		return true;
-	}
-	w->cpu_at_us = now + (w->cpu_us - used);
-	return false;
 }
 
 static bool within_output(const struct redoma_result *r, size_t more,
@@ -264,7 +214,6 @@ static void give_way(const struct slot *s)
 static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 		     struct watch *w, struct redoma_error *err)
 {
-	uint64_t before = w->has_cpu ? cpu_used(w) : 0;
 	struct redoma_error why;
 	bool over = false;
 	int r = 0;
@@ -276,7 +225,7 @@ static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 		const void *body;
 
 		/* Also while it never stops talking. */
-		if (now >= at && (over = watch_over(w, before, &t->verdict)))
+		if (now >= at && (over = watch_over(w, &t->verdict)))
 			break;
 		give_way(s);
 		r = channel_recv(&s->channel, now < at ? at - now : 0, &f,
@@ -285,7 +234,7 @@ static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 			r = hear(s, e, &f, body, t, &over, err);
 		else if (r == REDOMA_E_BUSY) {
 			r = 0;
-			over = watch_over(w, before, &t->verdict);
+			over = watch_over(w, &t->verdict);
 			pool_loosen(s);
 		} else {
 			return judge(r, &why, t, err);
@@ -305,7 +254,8 @@ int converse(struct redoma *h, struct slot *s, const struct errand *e,
 	/* It may have come before there was a worker to kill. */
 	if (atomic_load(&h->cancelled))
 		redoma_cancel(h);
-	watch_start(&w, s, &seal_plan(e->sealed)->limits);
+	watch_start(&w, s, &seal_plan(e->sealed)->limits,
+		    e->native ? e->cpu_fd : -1);
 	/* A worker that stops reading does not stop us. */
 	s->channel.send_by_us = w.wall_at_us;
 	r = send_errand(h, s, e, &why);

@@ -12,10 +12,15 @@
 
 /* A worker that does not end itself by then is killed. */
 #define GRACE_US 50000u
+/* A jail has to end all its processes first. */
+#define NATIVE_GRACE_US 500000u
 
 /* What is sent; borrowed. */
 struct errand {
 	struct sealed *sealed;
+	const struct plan *plan; /* what is sent of it; NULL: as it is */
+	int cpu_fd; /* of group_cpu_read; with native alone; -1: not told */
+	bool native;
 	int module_fd; /* artefact; -1: none to send */
 	const char *name, *invoke;
 	const void *source, *input;
@@ -29,6 +34,7 @@ enum verdict {
 	VERDICT_OUTCOME, /* it ended by itself and said what it came to */
 	VERDICT_WALL,	 /* killed at its deadline plus grace */
 	VERDICT_CPU,
+	VERDICT_MEMORY,
 	VERDICT_OUTPUT,	   /* sent more than it may */
 	VERDICT_GONE,	   /* its end of the conversation closed */
 	VERDICT_PROTOCOL,  /* it broke the protocol */

@@ -7,6 +7,7 @@
 #include <redoma.h>
 #include "policy/policy.h"
 #include "pool/cache.h"
+#include "pool/jails.h"
 #include "pool/pool.h"
 
 #define PATH_ROOM 4096
@@ -14,13 +15,17 @@
 struct redoma {
 	struct policy *policy; /* owned */
 	struct pool *pool;     /* owned */
+	struct jails *jails;   /* owned */
+	struct native_cache *native; /* owned; NULL until it is needed */
 	char install[PATH_ROOM]; /* directory of redoma-worker and images/ */
 	char worker[PATH_ROOM];
 	char compiler[PATH_ROOM];
+	char init[PATH_ROOM];
 	struct cache *cache; /* owned; NULL until a module comes */
 	char cache_dir[PATH_ROOM]; /* "": compiled modules are not kept */
 	char cache_key[PATH_ROOM]; /* file of the cache's key; "" likewise */
 	bool verify;
+	bool single;
 	const char *image_seen; /* name of the image that was found last */
 	/* Drawn from the kernel in one call for many runs. */
 	unsigned char random[256];

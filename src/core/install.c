@@ -11,6 +11,7 @@
 #define WHERE "core"
 #define WORKER "redoma-worker"
 #define COMPILER "redoma-compile"
+#define INIT "redoma-init"
 
 /* Where the programs may lie from the directory of the code that uses them:
  * beside it (a build), or in lib/redoma of the same prefix. */
@@ -30,6 +31,9 @@ static int try_dir(struct redoma *h, const char *dir, const char *place)
 		return -1;
 	n = snprintf(h->compiler, sizeof h->compiler, "%s/" COMPILER, real);
 	if (n < 0 || n >= (int)sizeof h->compiler)
+		return -1;
+	n = snprintf(h->init, sizeof h->init, "%s/" INIT, real);
+	if (n < 0 || n >= (int)sizeof h->init)
 		return -1;
 	memcpy(h->install, real, sizeof real);
 	return 0;

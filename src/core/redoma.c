@@ -17,7 +17,9 @@
 #include "core/fit.h"
 #include "core/handle.h"
 #include "core/install.h"
+#include "core/native.h"
 #include "core/run.h"
+#include "policy/diff.h"
 
 #define WHERE "core"
 
@@ -130,6 +132,21 @@ int redoma_policy_show(const struct redoma_policy *p, char **ret,
 	return *ret ? 0 : err_nomem(err, WHERE);
 }
 
+int redoma_policy_diff(const struct redoma_policy *a,
+		       const struct redoma_policy *b, char **ret,
+		       struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf out = {0};
+	int r = policy_diff(inside(a), inside(b), &out, err);
+
+	if (!r && buf_add(&out, "", 0))
+		r = err_nomem(err, WHERE);
+	if (r)
+		return r;
+	*ret = buf_take(&out);
+	return *ret ? 0 : err_nomem(err, WHERE);
+}
+
 void redoma_policy_free(struct redoma_policy *p)
 {
 	policy_free(inside(p));
@@ -152,12 +169,17 @@ static int make_pool(struct redoma *h, const struct redoma_options *o,
 		.single = o->single != 0,
 		.verify = o->verify != 0,
 	};
+	struct jails_options jo = {.init_path = h->init,
+				   .single = po.single};
+	int r;
 
 	if (o->warm > 64 || o->runs_per_worker > UINT32_MAX)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "warm is at most 64 workers a CPU");
 	h->verify = po.verify;
-	return pool_new(&po, &h->pool, err);
+	h->single = po.single;
+	r = pool_new(&po, &h->pool, err);
+	return r ? r : jails_new(&jo, &h->jails, err);
 }
 
 static void cleanup_handle(struct redoma **h)
@@ -260,10 +282,14 @@ void redoma_close(struct redoma *h)
 {
 	if (!h)
 		return;
-	if (h->owner == getpid())
+	if (h->owner == getpid()) {
 		pool_free(h->pool);
-	else
+		jails_free(h->jails);
+	} else {
 		pool_forget(h->pool);
+		jails_forget(h->jails);
+	}
+	native_cache_free(h->native);
 	cache_free(h->cache);
 	policy_free(h->policy);
 	free(h);

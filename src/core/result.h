@@ -53,6 +53,7 @@ struct redoma_result {
 	size_t n_files;
 	struct result_usage usage;
 	struct spawn_ready walls;
+	bool native; /* one wall, the kernel's */
 	bool pure;
 	bool nothing_granted; /* neither a file nor a directory */
 	struct buf json; /* made when first asked for */

@@ -8,30 +8,15 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "broker/publish.h"
-#include "core/converse.h"
 #include "core/install.h"
-#include "core/module.h"
+#include "core/job.h"
+#include "core/native.h"
 #include "core/verdict.h"
 #include "jail/jail.h"
 #include "lang/lang.h"
 
 #define WHERE "core"
 #define PUBLISH_ERROR "PublishError"
-
-/* One run on its way through the pipeline. */
-struct job {
-	struct redoma *h;
-	const struct redoma_request *q; /* borrowed */
-	const struct policy *policy;	/* borrowed: the handle's or q's */
-	const struct lang *lang;
-	const char *name;
-	struct sealed *sealed;
-	char image[PATH_ROOM];
-	struct module module;
-	int artefact;
-	struct slot *slot;
-	struct redoma_result *result;
-};
 
 static void job_done(struct job *j)
 {
@@ -92,6 +77,10 @@ static int choose_language(struct job *j, struct redoma_error *err)
 	const struct redoma_request *q = j->q;
 	int r = check_request(q, err);
 
+	if (!r && q->native) {
+		j->name = q->name;
+		return native_check(q, j->policy, err);
+	}
 	if (r)
 		return r;
 	if (q->language) {
@@ -272,8 +261,7 @@ static int blame(struct redoma_result *res, struct redoma_error *err)
 	return 0;
 }
 
-static int publish(struct job *j, const struct talk *t,
-		   struct redoma_error *err)
+int job_publish(struct job *j, const struct talk *t, struct redoma_error *err)
 {
 	CLEANUP(published_done) struct published_list list = {0};
 	struct redoma_error why = {0};
@@ -356,7 +344,7 @@ static int execute(struct job *j, struct redoma_error *err)
 	if (!r)
 		r = seal_verify(j->sealed, err);
 	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)
-		r = publish(j, &t, err);
+		r = job_publish(j, &t, err);
 	if (!r)
 		part(j, t.verdict);
 	return r;
@@ -365,8 +353,11 @@ static int execute(struct job *j, struct redoma_error *err)
 static int run_job(struct job *j, struct redoma_error *err)
 {
 	struct redoma_error why = {0};
-	int r = seal(j, err);
+	int r;
 
+	if (j->q->native)
+		return native_run(j, err);
+	r = seal(j, err);
 	if (r)
 		return r;
 	r = find_code(j, &why);

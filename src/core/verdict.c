@@ -298,6 +298,9 @@ int verdict_fill(struct redoma_result *res, const struct talk *t,
 	case VERDICT_CPU:
 		res->status = REDOMA_STATUS_CPU_LIMIT;
 		break;
+	case VERDICT_MEMORY:
+		res->status = REDOMA_STATUS_MEMORY_LIMIT;
+		break;
 	case VERDICT_OUTPUT:
 		res->status = REDOMA_STATUS_OUTPUT_LIMIT;
 		break;

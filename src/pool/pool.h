@@ -56,7 +56,8 @@ struct slot {
 	uint64_t data_bytes, file_bytes; /* its bounds; UINT64_MAX: not yet */
 	uint8_t digest[32];
 	struct spawn_ready ready;
-	struct zygote *zygote;	  /* borrowed */
+	struct zygote *zygote;	  /* borrowed; NULL: a native jail's */
+	struct spawner *spawner;  /* borrowed; of a native jail */
 	struct slot *next;
 };
 

@@ -32,6 +32,7 @@ struct spawn_ready {
 	int32_t landlock_abi;
 	uint8_t state[SPAWN_CONTROLS]; /* struct jail_report */
 	uint32_t fast_reset;
+	uint32_t cgroups; /* enum jail_cgroups; of a native jail */
 	uint32_t us; /* from exec, or from fork */
 	char engine[32]; /* "wasmtime 48.0.8" */
 };

@@ -1,0 +1,32 @@
+/* core/job.h - one run on its way through the pipeline: what run.c and
+ * native.c share. */
+#ifndef CORE_JOB_H
+#define CORE_JOB_H
+
+#include "broker/seal.h"
+#include "core/converse.h"
+#include "core/handle.h"
+#include "core/module.h"
+#include "core/result.h"
+#include "lang/lang.h"
+
+struct job {
+	struct redoma *h;
+	const struct redoma_request *q; /* borrowed */
+	const struct policy *policy;	/* borrowed: the handle's or q's */
+	const struct lang *lang;
+	const char *name;
+	struct sealed *sealed;
+	char image[PATH_ROOM];
+	struct module module;
+	int artefact;
+	struct slot *slot;
+	struct redoma_result *result;
+};
+
+/* Publishes what was written, if the run is to be believed; names it in the
+ * result. */
+MUST_CHECK int job_publish(struct job *j, const struct talk *t,
+			   struct redoma_error *err);
+
+#endif

@@ -1,0 +1,219 @@
+#include "core/native.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "broker/native.h"
+#include "core/native_root.h"
+#include "core/verdict.h"
+#include "pool/jails.h"
+
+#define WHERE "core"
+#define CPU_WEIGHT 100u
+
+/* What a native run has beside its job. */
+struct native_run {
+	struct job *job;
+	const struct native_root *root; /* borrowed */
+	struct plan plan; /* as it is sent: its grants are ours, the rest the
+			     sealed plan's */
+	int mounts[PLAN_GRANTS_MAX];
+	size_t n_mounts;
+	int cpu_fd;
+	struct native_dead dead;
+};
+
+static void done(struct native_run *n)
+{
+	struct native_dead dead;
+
+	if (n->job->slot &&
+	    jails_end(n->job->h->jails, TAKE_PTR(n->job->slot), &dead, NULL))
+		n->dead.survivors = 1;
+	for (size_t i = 0; i < n->n_mounts; i++)
+		close(n->mounts[i]);
+	if (n->cpu_fd >= 0)
+		close(n->cpu_fd);
+	free(n->plan.grants);
+}
+
+static int take(struct native_run *n, struct redoma_error *err)
+{
+	struct job *j = n->job;
+	struct jails_want w = {
+		.tenant = j->q->tenant ? j->q->tenant : "",
+		.root_digest = n->root->root.digest,
+		.setup = &n->root->setup,
+		.root = &n->root->bytes,
+	};
+	uint64_t from = clock_monotonic_us();
+	int r = jails_take(j->h->jails, &w, &j->slot, err);
+
+	if (r)
+		return r;
+	j->result->usage.queue_us = clock_monotonic_us() - from;
+	j->result->usage.cold = j->slot->cold;
+	j->result->walls = j->slot->ready;
+	j->result->native = true;
+	return 0;
+}
+
+static bool is_mounted(const struct plan_grant *g)
+{
+	return g->kind <= GRANT_READ_DIR && !g->via_core;
+}
+
+static int admit(struct native_run *n, struct redoma_error *err)
+{
+	const struct plan *p = seal_plan(n->job->sealed);
+	struct jails_admission a = {
+		.limits = {.memory_bytes = p->limits.memory_bytes,
+			   .pids = n->job->policy->native.pids,
+			   .cpu_weight = CPU_WEIGHT}};
+	int grants[PLAN_GRANTS_MAX];
+	size_t at = 0;
+	int r;
+
+	for (uint32_t i = 0; i < p->n_grants; i++)
+		if (is_mounted(&p->grants[i]))
+			grants[a.n_grants++] = p->grants[i].fd;
+	a.grants = grants;
+	n->plan = *p;
+	n->plan.grants = NULL;
+	if (p->n_grants) {
+		n->plan.grants = calloc(p->n_grants, sizeof *p->grants);
+		if (!n->plan.grants)
+			return err_nomem(err, WHERE);
+		memcpy(n->plan.grants, p->grants,
+		       p->n_grants * sizeof *p->grants);
+	}
+	r = jails_admit(n->job->h->jails, n->job->slot, &a, n->mounts,
+			&n->cpu_fd, err);
+	if (r)
+		return r;
+	n->n_mounts = a.n_grants;
+	for (uint32_t i = 0; i < p->n_grants; i++)
+		if (is_mounted(&p->grants[i]))
+			n->plan.grants[i].fd = n->mounts[at++];
+	return 0;
+}
+
+/* No limit that was asked for goes without somebody who holds it. */
+static int check_cpu(const struct native_run *n, struct redoma_error *err)
+{
+	const struct policy *p = n->job->policy;
+
+	if (n->cpu_fd >= 0 || !p->cpu_set)
+		return 0;
+	return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+		       "limits.cpu cannot be held here: no control group "
+		       "counts the CPU time of a native program; take it out, "
+		       "limits.wall holds");
+}
+
+static int end(struct native_run *n, struct redoma_error *err)
+{
+	return jails_end(n->job->h->jails, TAKE_PTR(n->job->slot), &n->dead,
+			 err);
+}
+
+static void account(struct native_run *n)
+{
+	struct redoma_result *res = n->job->result;
+
+	res->pure = false;
+	if (!n->dead.has_usage)
+		return;
+	res->usage.cpu_us = n->dead.cpu_us;
+	if (n->dead.memory_peak_bytes != UINT64_MAX)
+		res->usage.memory_bytes = n->dead.memory_peak_bytes;
+}
+
+static int judge(struct native_run *n, struct talk *t, struct redoma_error *err)
+{
+	struct job *j = n->job;
+
+	account(n);
+	/* Memory that ran out explains whatever else was seen. */
+	if (n->dead.oom && t->verdict != VERDICT_CANCELLED)
+		t->verdict = VERDICT_MEMORY;
+	return verdict_fill(j->result, t, &n->dead.end, j->sealed, err);
+}
+
+static int converse_with(struct native_run *n, struct talk *t,
+			 struct redoma_error *err)
+{
+	struct job *j = n->job;
+	struct errand e = {
+		.sealed = j->sealed,
+		.plan = &n->plan,
+		.native = true,
+		.cpu_fd = n->cpu_fd,
+		.module_fd = -1,
+		.name = j->name,
+		.source = j->q->source,
+		.source_len = j->q->source_len,
+		.input = j->q->input,
+		.input_len = j->q->input_len,
+		.on_output = j->q->on_output,
+		.on_output_data = j->q->on_output_data,
+	};
+
+	return converse(j->h, j->slot, &e, t, err);
+}
+
+static int execute(struct native_run *n, struct redoma_error *err)
+{
+	struct job *j = n->job;
+	CLEANUP(talk_done) struct talk t = {.result = j->result};
+	int r = converse_with(n, &t, err);
+
+	if (r)
+		return r;
+	/* It is over for all its processes before a word of it is believed. */
+	r = end(n, err);
+	if (!r)
+		r = judge(n, &t, err);
+	if (!r)
+		r = seal_verify(j->sealed, err);
+	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)
+		r = job_publish(j, &t, err);
+	if (!r)
+		account(n);
+	return r;
+}
+
+static int seal(struct job *j, const char *program, struct redoma_error *err)
+{
+	const char *const *args = j->q->argv;
+	int r = seal_open(j->policy, &j->sealed, err);
+
+	if (!r)
+		r = seal_native(j->sealed, geteuid() == 0, err);
+	if (!r && !j->q->source)
+		args++;
+	return r ? r : seal_argv(j->sealed, program, args, err);
+}
+
+int native_run(struct job *j, struct redoma_error *err)
+{
+	CLEANUP(done) struct native_run n = {.job = j, .cpu_fd = -1};
+	const char *program = j->q->source ? j->name : j->q->argv[0];
+	int r = native_root_find(j, &n.root, err);
+
+	if (!r && j->q->source && !program)
+		program = n.root->source_name;
+	j->name = program;
+	if (!r)
+		r = seal(j, program, err);
+	if (!r)
+		r = take(&n, err);
+	if (!r)
+		r = admit(&n, err);
+	if (!r)
+		r = check_cpu(&n, err);
+	return r ? r : execute(&n, err);
+}

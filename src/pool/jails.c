@@ -1,0 +1,259 @@
+#include "pool/jails.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "pool/spawner.h"
+#include "pool/zygote.h"
+
+#define WHERE "pool"
+#define ADMIT_US 10000000u /* a host file system that does not answer */
+#define END_US 5000000u
+
+struct jails {
+	struct jails_options o;
+	struct spawner *spawners;
+};
+
+int jails_new(const struct jails_options *o, struct jails **ret,
+	      struct redoma_error *err)
+{
+	struct jails *j = calloc(1, sizeof *j);
+
+	if (!j)
+		return err_nomem(err, WHERE);
+	j->o = *o;
+	*ret = j;
+	return 0;
+}
+
+static void empty(struct jails *j, void (*each)(struct spawner *s))
+{
+	struct spawner *s;
+
+	while (j && (s = j->spawners)) {
+		j->spawners = s->next;
+		each(s);
+	}
+	free(j);
+}
+
+void jails_free(struct jails *j)
+{
+	empty(j, spawner_end);
+}
+
+void jails_forget(struct jails *j)
+{
+	empty(j, spawner_forget);
+}
+
+static void take_out(struct jails *j, const struct spawner *s)
+{
+	struct spawner **at = &j->spawners;
+
+	while (*at && *at != s)
+		at = &(*at)->next;
+	if (*at)
+		*at = s->next;
+}
+
+static void remove_spawner(struct jails *j, struct spawner *s)
+{
+	take_out(j, s);
+	spawner_end(s);
+}
+
+/* Ends those that were not used for longest until one more has room. */
+static void make_room(struct jails *j)
+{
+	struct spawner *s = j->spawners;
+
+	for (size_t n = 1; s && n < JAILS_SPAWNERS - 1; n++)
+		s = s->next;
+	while (s && s->next)
+		remove_spawner(j, s->next);
+}
+
+static int find(struct jails *j, const struct jails_want *w,
+		struct spawner **ret, struct redoma_error *err)
+{
+	struct spawner *s = j->spawners;
+	int r;
+
+	while (s && !spawner_matches(s, w))
+		s = s->next;
+	if (s) {
+		take_out(j, s);
+	} else {
+		make_room(j);
+		r = spawner_start(&j->o, w, &s, err);
+		if (r)
+			return r;
+	}
+	/* To the front: the list is in the order of use. */
+	s->next = j->spawners;
+	j->spawners = s;
+	*ret = s;
+	return 0;
+}
+
+static struct slot *pop(struct spawner *s)
+{
+	struct slot *slot = s->idle;
+
+	if (slot)
+		s->idle = slot->next;
+	return slot;
+}
+
+static int wait_birth(struct spawner *s, struct slot **ret,
+		      struct redoma_error *err)
+{
+	uint64_t until = clock_monotonic_us() + SPAWNER_BIRTH_US;
+	int r = 0;
+
+	if (!s->setup.park)
+		r = spawner_ask(s, err);
+	while (!r) {
+		uint64_t now = clock_monotonic_us();
+
+		*ret = pop(s);
+		if (*ret) {
+			(*ret)->cold = true;
+			return 0;
+		}
+		r = spawner_listen(s, now < until ? until - now : 0, err);
+	}
+	return r;
+}
+
+static int take_from(struct spawner *s, struct slot **ret,
+		     struct redoma_error *err)
+{
+	struct redoma_error none;
+	int r = 0;
+
+	/* What it has said, deaths among it, before one is believed ready. */
+	while (!r)
+		r = spawner_listen(s, 0, &none);
+	if (r != REDOMA_E_BUSY) {
+		if (err)
+			*err = none;
+		return r;
+	}
+	*ret = pop(s);
+	return *ret ? 0 : wait_birth(s, ret, err);
+}
+
+int jails_take(struct jails *j, const struct jails_want *w, struct slot **ret,
+	       struct redoma_error *err)
+{
+	int tries = 2, r;
+
+	do {
+		struct spawner *s;
+
+		r = find(j, w, &s, err);
+		if (r)
+			return r;
+		r = take_from(s, ret, err);
+		if (r)
+			remove_spawner(j, s);
+		/* A spawner that someone killed is replaced once. */
+	} while (r == REDOMA_E_WORKER && --tries);
+	return r;
+}
+
+static struct spawner *owner(const struct jails *j, const struct slot *slot)
+{
+	struct spawner *s = j->spawners;
+
+	while (s && s != slot->spawner)
+		s = s->next;
+	return s;
+}
+
+static int gone(struct redoma_error *err)
+{
+	return err_set(err, REDOMA_E_WORKER, WHERE,
+		       "the spawner of this jail is gone");
+}
+
+static void close_all(struct channel *c)
+{
+	int fd;
+
+	while ((fd = channel_take_fd(c)) >= 0)
+		close(fd);
+}
+
+static int admitted(struct spawner *s, const struct native_admitted *m,
+		    size_t n_grants, int *mounts, int *ret_cpu)
+{
+	if (s->channel.n_fds != n_grants + !!m->has_cpu)
+		return -1;
+	*ret_cpu = m->has_cpu ? channel_take_fd(&s->channel) : -1;
+	for (size_t i = 0; i < n_grants; i++)
+		mounts[i] = channel_take_fd(&s->channel);
+	return 0;
+}
+
+int jails_admit(struct jails *j, struct slot *slot,
+		const struct jails_admission *a, int *mounts, int *ret_cpu,
+		struct redoma_error *err)
+{
+	struct spawner *s = owner(j, slot);
+	struct native_admit m = a->limits;
+	struct native_admitted said;
+	int r;
+
+	if (!s)
+		return gone(err);
+	m.slot = slot->number;
+	m.n_grants = (uint32_t)a->n_grants;
+	r = channel_send_fds(&s->channel, FRAME_ADMIT, &m, sizeof m, a->grants,
+			     a->n_grants, err);
+	if (!r)
+		r = spawner_wait_admitted(s, ADMIT_US, &said, err);
+	if (r)
+		return r;
+	if (said.slot == slot->number && said.rc < 0) {
+		close_all(&s->channel);
+		if (err)
+			*err = said.why;
+		return said.rc;
+	}
+	if (said.slot == slot->number &&
+	    !admitted(s, &said, a->n_grants, mounts, ret_cpu))
+		return 0;
+	close_all(&s->channel);
+	return err_set(err, REDOMA_E_WORKER, WHERE,
+		       "the spawner broke the protocol");
+}
+
+int jails_end(struct jails *j, struct slot *slot, struct native_dead *ret,
+	      struct redoma_error *err)
+{
+	struct spawner *s = owner(j, slot);
+	uint64_t until = clock_monotonic_us() + END_US;
+	struct native_end m = {slot->number};
+	int r;
+
+	*ret = (struct native_dead){.end = {.slot = slot->number}};
+	slot_free(slot);
+	if (!s)
+		return gone(err);
+	r = channel_send(&s->channel, FRAME_END, FRAME_LAST, &m, sizeof m, err);
+	while (!r && !spawner_death(s, m.slot, ret)) {
+		uint64_t now = clock_monotonic_us();
+
+		r = spawner_listen(s, now < until ? until - now : 0, err);
+	}
+	if (r)
+		remove_spawner(j, s);
+	return r;
+}
