@@ -105,25 +105,23 @@ static int read_parts(struct reading *r, const uint8_t head[sizeof(Elf64_Ehdr)],
 	uint64_t at = get64(head + offsetof(Elf64_Ehdr, e_phoff));
 	uint16_t each = get16(head + offsetof(Elf64_Ehdr, e_phentsize));
 	uint16_t n = get16(head + offsetof(Elf64_Ehdr, e_phnum));
-	uint8_t row[sizeof(Elf64_Phdr)];
-	int rc = 0;
+	uint8_t all[ELF_PARTS_MAX * sizeof(Elf64_Phdr)];
+	const uint8_t *row = all;
+	int rc;
 
 	if (n > ELF_PARTS_MAX)
 		return damaged(r, "too many program headers", err);
-	if (n && each != sizeof(row))
+	if (n && each != sizeof(Elf64_Phdr))
 		return damaged(r, "program headers of a wrong size", err);
-	if (at > r->in->size || n * sizeof(row) > r->in->size - at)
-		return damaged(r, "program headers beyond its end", err);
-	for (size_t i = 0; !rc && i < n; i++) {
-		rc = read_at(r, at + i * sizeof(row), row, sizeof(row), err);
+	rc = read_at(r, at, all, n * sizeof(Elf64_Phdr), err);
+	for (size_t i = 0; !rc && i < n; i++, row += sizeof(Elf64_Phdr))
 		r->parts[i] = (struct part){
 			.type = get32(row + offsetof(Elf64_Phdr, p_type)),
 			.offset = get64(row + offsetof(Elf64_Phdr, p_offset)),
 			.address = get64(row + offsetof(Elf64_Phdr, p_vaddr)),
 			.size = get64(row + offsetof(Elf64_Phdr, p_filesz)),
 		};
-	}
-	r->n_parts = n;
+	r->n_parts = rc ? 0 : n;
 	return rc;
 }
 
@@ -222,21 +220,26 @@ static int take_entry(const struct reading *r, uint64_t tag, uint64_t value,
 static int read_dynamic(const struct reading *r, const struct part *p,
 			struct dynamic *d, struct redoma_error *err)
 {
-	uint8_t row[sizeof(Elf64_Dyn)];
-	uint64_t tag = DT_NULL, i;
-	int rc = 0;
+	CLEANUP_FREE uint8_t *all = NULL;
+	uint64_t n = p->size / sizeof(Elf64_Dyn);
+	int rc;
 
-	for (i = 0; !rc && i < p->size / sizeof(row); i++) {
+	/* One more than it may have, to tell that it has. */
+	if (n > ELF_DYNAMIC_MAX)
+		n = ELF_DYNAMIC_MAX + 1;
+	all = malloc(n ? n * sizeof(Elf64_Dyn) : 1);
+	if (!all)
+		return err_nomem(err, WHERE);
+	rc = read_at(r, p->offset, all, n * sizeof(Elf64_Dyn), err);
+	for (uint64_t i = 0; !rc && i < n; i++) {
+		const uint8_t *row = all + i * sizeof(Elf64_Dyn);
+
+		if (get64(row) == DT_NULL)
+			break;
 		if (i == ELF_DYNAMIC_MAX)
 			return damaged(r, "an endless dynamic section", err);
-		if (p->offset > r->in->size)
-			return damaged(r, "a part lies beyond its end", err);
-		rc = read_at(r, p->offset + i * sizeof(row), row, sizeof(row),
-			     err);
-		tag = rc ? DT_NULL : get64(row);
-		if (tag == DT_NULL)
-			break;
-		rc = take_entry(r, tag, get64(row + sizeof(uint64_t)), d, err);
+		rc = take_entry(r, get64(row), get64(row + sizeof(uint64_t)),
+				d, err);
 	}
 	return rc;
 }

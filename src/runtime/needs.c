@@ -32,8 +32,38 @@ void needs_done(struct needs *s)
 {
 	drop_from(s, 0);
 	free(s->objects);
+	for (size_t i = 0; i < s->n_known; i++)
+		free(s->known[i]);
+	free(s->known);
 	s->objects = NULL;
-	s->room = 0;
+	s->known = NULL;
+	s->room = s->n_known = s->room_known = 0;
+}
+
+static bool is_known(const struct needs *s, const char *path)
+{
+	for (size_t i = 0; i < s->n_known; i++)
+		if (!strcmp(s->known[i], path))
+			return true;
+	return false;
+}
+
+static int remember(struct needs *s, const char *path, struct redoma_error *err)
+{
+	if (s->n_known == s->room_known) {
+		size_t room = s->room_known ? s->room_known * 2 : 64;
+		char **p = reallocarray(s->known, room, sizeof(*p));
+
+		if (!p)
+			return err_nomem(err, WHERE);
+		s->known = p;
+		s->room_known = room;
+	}
+	s->known[s->n_known] = strdup(path);
+	if (!s->known[s->n_known])
+		return err_nomem(err, WHERE);
+	s->n_known++;
+	return 0;
 }
 
 static int read_any(const char *path, struct elf *ret, struct redoma_error *err)
@@ -105,6 +135,7 @@ static int push(struct needs *s, const char *name, const char *path,
 		elf_done(&o.elf);
 		return err_nomem(err, WHERE);
 	}
+	s->rpath |= o.elf.rpath && !o.elf.runpath;
 	s->objects[s->n++] = o;
 	return 0;
 }
@@ -125,15 +156,21 @@ struct lookup {
 	struct needs *s;
 	const char *name;
 	char path[PATH_MAX]; /* where it was found */
-	struct elf elf;
-	bool found;
+	struct elf elf;	     /* with `known` as if it needed nothing */
+	bool found, known;
 };
 
 static int try_file(struct lookup *k, struct redoma_error *err)
 {
 	struct redoma_error why = {0};
-	int rc = needs_read(k->s->ldso, k->path, &k->elf, &why);
+	int rc;
 
+	/* DT_RPATH of a program may lead to other libraries of the same. */
+	k->known = !k->s->rpath && is_known(k->s, k->path);
+	k->found = k->known;
+	if (k->found)
+		return 0;
+	rc = needs_read(k->s->ldso, k->path, &k->elf, &why);
 	if (rc == REDOMA_E_NOMEM ||
 	    (rc == REDOMA_E_SYSTEM && err_is_shortage(why.sys))) {
 		if (err)
@@ -266,7 +303,10 @@ static int load(struct needs *s, const char *name, size_t by, bool *found,
 	*found = !rc && k->found;
 	if (rc || !k->found)
 		return rc;
-	rc = build_path(s->build, k->path, true, &what, NULL, err);
+	if (!k->known)
+		rc = build_path(s->build, k->path, true, &what, NULL, err);
+	if (!rc && !k->known && !s->rpath)
+		rc = remember(s, k->path, err);
 	if (rc) {
 		elf_done(&k->elf);
 		return rc;
@@ -360,7 +400,7 @@ int needs_program(struct needs *s, const char *real, struct elf *elf,
 	int rc;
 
 	drop_from(s, 0);
-	s->musl = false;
+	s->musl = s->rpath = false;
 	rc = push(s, real, real, elf, 0, err);
 	if (rc || !dynamic)
 		return rc;
@@ -382,6 +422,7 @@ int needs_module(struct needs *s, const char *path, struct redoma_error *err)
 	CLEANUP_FREE struct lookup *k = calloc(1, sizeof(*k));
 	enum build_found what;
 	size_t before = s->n;
+	bool rpath = s->rpath;
 	int rc;
 
 	if (!k)
@@ -398,6 +439,7 @@ int needs_module(struct needs *s, const char *path, struct redoma_error *err)
 	if (!rc)
 		rc = load_all(s, before, false, err);
 	drop_from(s, before);
+	s->rpath = rpath;
 	if (!rc && s->cache)
 		rc = build_path(s->build, "/etc/ld.so.cache", false, &what,
 				NULL, err);

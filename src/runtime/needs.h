@@ -23,6 +23,9 @@ struct needs { /* all zero but build and ldso is empty */
 	const struct ldso *ldso; /* borrowed */
 	struct object *objects;	 /* owned: of the program at hand */
 	size_t n, room;
+	char **known; /* owned: libraries whose own needs are in the root */
+	size_t n_known, room_known;
+	bool rpath; /* an object at hand says where its libraries look */
 	bool musl;
 	bool cache; /* something was found by ld.so.conf only */
 };

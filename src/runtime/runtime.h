@@ -3,7 +3,8 @@
  * A runtime is a row of data: names of the program, of what it needs beside
  * its own ELF needs (directories of modules, CA bundle, time zones), and its
  * bootstrap.  There is no shell or compiler in a root unless a row names it.
- * Rows of the user live in $XDG_CONFIG_HOME/redoma/runtimes/NAME.yaml.
+ * Rows of the user live in ~/.config/redoma/runtimes/NAME.yaml (the home as the
+ * user database has it: the library reads no environment variable).
  *
  * Libraries are found by reading ELF headers (DT_NEEDED, DT_RPATH, DT_RUNPATH,
  * PT_INTERP) and ld.so.conf, as ld.so(8) does; nothing is executed. */
@@ -33,6 +34,13 @@ struct root {
 
 /* The root for `command` (argv[0] of `--native -- cmd`): a known runtime by the
  * command's name, else the program file itself with what its ELF headers name.
+ * A name is looked up in /usr/local/bin, /usr/bin and /bin; a path is taken
+ * from the current directory; a program of a runtime's name at another path
+ * gets the same files beside it.  A file has the same path inside, but for what
+ * lies in /tmp and other places of the jail's own: that is below /redoma/host.
+ * With roots nothing is added for the command: it must be in them.  A directory
+ * is a root alone: its bin, lib, usr ... become those of the guest.
+ * `bootstrap` of the result is NULL.
  * `roots` are policy's native.root entries ("runtime:node", "oci:DIR", or a
  * host directory), NULL-terminated; NULL or empty: chosen by the command.
  * Errors are sentences: program missing, not executable, wrong architecture, a
@@ -41,7 +49,8 @@ struct root {
 MUST_CHECK int runtime_root(const char *command, const char *const *roots,
 			    struct root *ret, struct redoma_error *err);
 /* The root of a language with a bootstrap: "js", "py"; REDOMA_E_UNSUPPORTED if
- * the host has no such interpreter.  `bootstrap_dir` holds bootstrap.js, .py. */
+ * the host has no such interpreter.  `bootstrap_dir` holds bootstrap.js and
+ * bootstrap.py. */
 MUST_CHECK int runtime_language(const char *language, const char *bootstrap_dir,
 				const char *const *roots, struct root *ret,
 				struct redoma_error *err);

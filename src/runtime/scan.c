@@ -34,6 +34,13 @@ static unsigned char kind_of(const struct dirent *d, const char *path)
 	return lstat(path, &st) ? DT_UNKNOWN : IFTODT(st.st_mode);
 }
 
+/* Half of the directories of an installed Python, and no modules in them. */
+static bool is_dull(const char *name)
+{
+	return !strcmp(name, "__pycache__") ||
+	       str_ends(str_of(name), STR(".dist-info"));
+}
+
 static int scan(struct make *m, const char *dir, int depth,
 		struct redoma_error *err);
 
@@ -44,8 +51,9 @@ static int take(struct make *m, const struct dirent *d, const char *path,
 
 	switch (kind_of(d, path)) {
 	case DT_DIR:
-		return depth < SCAN_DEPTH_MAX ? scan(m, path, depth + 1, err)
-					      : 0;
+		return depth < SCAN_DEPTH_MAX && !is_dull(d->d_name)
+			       ? scan(m, path, depth + 1, err)
+			       : 0;
 	case DT_LNK:
 		return build_path(&m->build, path, true, &found, NULL, err);
 	case DT_REG:
