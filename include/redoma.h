@@ -9,6 +9,17 @@
  * opener's: in the child redoma_run refuses it, redoma_cancel does nothing and
  * redoma_close frees the copy; neither touches the opener's workers.
  *
+ * redoma_close during a run, from another thread or from on_output, ends that
+ * run as cancelled; its redoma_run still returns the result and is the last to
+ * use the handle.  Results and policies are their own: they live on after the
+ * handle is closed.  NULL is fine for everything that closes or frees.
+ *
+ * Misuse, which cannot be caught: any use of a handle, policy or result that
+ * was closed or freed, also to close or free it once more; and a request whose
+ * memory (source, input, names, argv, narrow) is freed or unmapped during the
+ * call.  If the bytes of a module change during the call, the run is refused
+ * or runs what they were at one moment; nothing else is ever kept of it.
+ *
  * Errors: 0 or a negative REDOMA_E_* code.  The last argument, if not NULL, is
  * filled on failure and untouched on success; outputs are untouched on
  * failure.  A guest that misbehaves is a result, not an error.
@@ -164,6 +175,7 @@ redoma_run(struct redoma *r, const struct redoma_request *q,
 /* Ends the run in progress on `r`, if any; from any thread, any handler of
  * signals. */
 REDOMA_API void redoma_cancel(struct redoma *r);
+/* Ends every worker and frees the handle; see above for a run in progress. */
 REDOMA_API void redoma_close(struct redoma *r);
 
 /* Results.  Pointers are borrowed from the result; NULL: nothing to say. */

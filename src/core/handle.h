@@ -12,6 +12,13 @@
 
 #define PATH_ROOM 4096
 
+enum handle_state {
+	HANDLE_IDLE,
+	HANDLE_RUNNING,
+	HANDLE_ENDING, /* nothing is run any more; about to be idle */
+	HANDLE_CLOSED  /* while it ran: the run frees it */
+};
+
 struct redoma {
 	struct policy *policy; /* owned */
 	struct pool *pool;     /* owned */
@@ -33,8 +40,8 @@ struct redoma {
 	/* For redoma_cancel: the worker of the run in progress, or -1. */
 	_Atomic int running;
 	_Atomic int cancelled;
-	_Atomic int busy; /* a run is in progress */
-	_Atomic int cancelling; /* callers inside redoma_cancel */
+	_Atomic int busy; /* enum handle_state */
+	_Atomic int cancelling; /* callers inside redoma_cancel, redoma_close */
 	pid_t owner; /* who opened it: a forked child has only a copy */
 };
 

@@ -216,10 +216,45 @@ int redoma_open(const struct redoma_policy *p, const struct redoma_options *o,
 	return 0;
 }
 
+/* Frees what is no longer used by anybody. */
+static void destroy(struct redoma *h)
+{
+	if (h->owner == getpid()) {
+		pool_free(h->pool);
+		jails_free(h->jails);
+	} else {
+		pool_forget(h->pool);
+		jails_forget(h->jails);
+	}
+	native_cache_free(h->native);
+	cache_free(h->cache);
+	policy_free(h->policy);
+	free(h);
+}
+
+/* Whoever closes the handle from now on frees it; who did so before could not,
+ * and left it to us. */
+static void end_run(struct redoma *h)
+{
+	int was = HANDLE_RUNNING;
+	bool closed = !atomic_compare_exchange_strong(&h->busy, &was,
+						      HANDLE_ENDING);
+
+	while (atomic_load(&h->cancelling))
+		sched_yield();
+	if (closed) {
+		destroy(h);
+		return;
+	}
+	atomic_store(&h->cancelled, 0);
+	atomic_store(&h->busy, HANDLE_IDLE);
+}
+
 int redoma_run(struct redoma *h, const struct redoma_request *q,
 	       struct redoma_result **ret, struct redoma_error *err)
 {
 	struct redoma_request known;
+	int idle = HANDLE_IDLE;
 	int r;
 
 	if (!h || !q || !ret)
@@ -233,13 +268,12 @@ int redoma_run(struct redoma *h, const struct redoma_request *q,
 	r = fit_struct(&known, sizeof known, q, q->size, err);
 	if (r)
 		return r;
-	if (atomic_exchange(&h->busy, 1))
+	if (!atomic_compare_exchange_strong(&h->busy, &idle, HANDLE_RUNNING))
 		return err_set(err, REDOMA_E_BUSY, WHERE,
 			       "a run is in progress on this handle: give each "
 			       "thread a handle of its own");
-	atomic_store(&h->cancelled, 0);
 	r = run_request(h, &known, ret, err);
-	handle_calm(h, &h->busy, 0);
+	end_run(h);
 	return r;
 }
 
@@ -262,35 +296,47 @@ void handle_calm(struct redoma *h, _Atomic int *what, int value)
 		sched_yield();
 }
 
-void redoma_cancel(struct redoma *h)
+/* By callers that are counted in `cancelling`. */
+static void stop(struct redoma *h)
 {
 	int fd;
 
+	atomic_store(&h->cancelled, 1);
+	fd = atomic_load(&h->running);
+	if (fd >= 0)
+		syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+}
+
+void redoma_cancel(struct redoma *h)
+{
 	if (!h || h->owner != getpid())
 		return;
 	atomic_fetch_add(&h->cancelling, 1);
-	if (atomic_load(&h->busy)) {
-		atomic_store(&h->cancelled, 1);
-		fd = atomic_load(&h->running);
-		if (fd >= 0)
-			syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
-	}
+	if (atomic_load(&h->busy) == HANDLE_RUNNING)
+		stop(h);
 	atomic_fetch_sub(&h->cancelling, 1);
 }
 
 void redoma_close(struct redoma *h)
 {
+	int was = HANDLE_RUNNING;
+	bool runs;
+
 	if (!h)
 		return;
-	if (h->owner == getpid()) {
-		pool_free(h->pool);
-		jails_free(h->jails);
-	} else {
-		pool_forget(h->pool);
-		jails_forget(h->jails);
+	if (h->owner != getpid()) {
+		destroy(h);
+		return;
 	}
-	native_cache_free(h->native);
-	cache_free(h->cache);
-	policy_free(h->policy);
-	free(h);
+	atomic_fetch_add(&h->cancelling, 1);
+	runs = atomic_compare_exchange_strong(&h->busy, &was, HANDLE_CLOSED);
+	if (runs)
+		stop(h);
+	/* From here on the run may free it. */
+	atomic_fetch_sub(&h->cancelling, 1);
+	if (runs || was == HANDLE_CLOSED)
+		return;
+	while (atomic_load(&h->busy) == HANDLE_ENDING)
+		sched_yield();
+	destroy(h);
 }

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -272,6 +273,123 @@ static void a_handle_in_use_is_busy(void **state)
 	redoma_close(r);
 }
 
+/* A run on a thread of its own that tells when it has begun: to close the
+ * handle before that is misuse. */
+struct begun {
+	struct redoma *r;
+	const char *source;
+	_Atomic int begun;
+	int status; /* -1: an error */
+};
+
+static void has_begun(void *data, int stream, const void *p, uint64_t len)
+{
+	struct begun *b = data;
+
+	(void)stream, (void)p, (void)len;
+	atomic_store(&b->begun, 1);
+}
+
+static void *run_begun(void *data)
+{
+	struct redoma_request q = REDOMA_REQUEST_INIT;
+	struct redoma_result *x = NULL;
+	struct begun *b = data;
+
+	q.language = "js";
+	q.source = b->source;
+	q.source_len = strlen(b->source);
+	q.on_output = has_begun;
+	q.on_output_data = b;
+	b->status = redoma_run(b->r, &q, &x, NULL)
+			    ? -1
+			    : (int)redoma_result_status(x);
+	redoma_result_free(x);
+	atomic_store(&b->begun, 1);
+	return NULL;
+}
+
+/* Closes the handle so long after the run has begun. */
+static int close_after(const char *source, useconds_t us)
+{
+	struct begun b = {.r = try_open(TENANT, 0, NULL), .source = source};
+	pthread_t t;
+
+	assert_true(gives(b.r, "1", "1"));
+	assert_int_equal(pthread_create(&t, NULL, run_begun, &b), 0);
+	while (!atomic_load(&b.begun))
+		usleep(10);
+	usleep(us);
+	redoma_close(b.r);
+	pthread_join(t, NULL);
+	return b.status;
+}
+
+static void a_close_ends_the_run(void **state)
+{
+	int before = descriptors();
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(close_after("console.log(1); for (;;);",
+					     300 * i),
+				 REDOMA_STATUS_CANCELLED);
+	assert_int_equal(descriptors(), before);
+}
+
+/* The run and the handle end at about the same time. */
+static void a_close_at_the_end_of_a_run(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		int status = close_after("console.log(1)", 8 * i);
+
+		assert_true(status == REDOMA_STATUS_OK ||
+			    status == REDOMA_STATUS_CANCELLED);
+	}
+}
+
+struct closer {
+	struct redoma *r;
+	int heard;
+};
+
+static void close_it(void *data, int stream, const void *p, uint64_t len)
+{
+	struct closer *c = data;
+
+	(void)stream, (void)p, (void)len;
+	c->heard++;
+	redoma_close(c->r);
+	redoma_close(c->r); /* still in the run: known to be closed */
+}
+
+static void a_close_in_the_middle_of_output(void **state)
+{
+	struct redoma_request q = REDOMA_REQUEST_INIT;
+	struct closer c = {try_open(TENANT, 0, NULL), 0};
+	struct redoma_result *x = NULL;
+	struct redoma_error err = {0};
+	char source[] = "console.log('first'); for (;;);";
+	int before = descriptors();
+
+	(void)state;
+	q.language = "js";
+	q.source = source;
+	q.source_len = strlen(source);
+	q.on_output = close_it;
+	q.on_output_data = &c;
+	if (redoma_run(c.r, &q, &x, &err))
+		fail_msg("%s", err.text);
+	memset(source, 'x', sizeof source);
+	assert_int_equal(c.heard, 1);
+	/* What it came to is all there, without its handle. */
+	assert_int_equal(redoma_result_status(x), REDOMA_STATUS_CANCELLED);
+	assert_non_null(strstr(redoma_result_json(x, NULL), "first"));
+	redoma_result_free(x);
+	assert_true(descriptors() <= before);
+}
+
 static struct redoma *shared; /* with the children of the next test */
 
 static int child_closes(void)
@@ -486,6 +604,9 @@ int main(void)
 		cmocka_unit_test(ignored_children_do_not_matter),
 		cmocka_unit_test(threads_with_a_handle_each),
 		cmocka_unit_test(a_handle_in_use_is_busy),
+		cmocka_unit_test(a_close_ends_the_run),
+		cmocka_unit_test(a_close_at_the_end_of_a_run),
+		cmocka_unit_test(a_close_in_the_middle_of_output),
 		cmocka_unit_test(forked_children_disturb_nothing),
 		cmocka_unit_test(a_living_child_holds_nothing_up),
 		cmocka_unit_test(few_descriptors_are_a_clear_error),
