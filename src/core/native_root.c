@@ -100,7 +100,7 @@ static int look_up(const struct job *j, const char *what, struct root *ret,
 
 	if (!j->q->source)
 		return runtime_root(what, roots, ret, err);
-	snprintf(dir, sizeof dir, "%s/native", j->h->install);
+	snprintf(dir, sizeof dir, "%s/images", j->h->install);
 	return runtime_language(what, dir, roots, ret, err);
 }
 

@@ -317,6 +317,19 @@ static void put_walls(struct json_writer *w, const struct redoma_result *r)
 	json_write_end(w, '}');
 }
 
+/* "SIGKILL"; a real-time signal has no name. */
+static void put_signal(struct json_writer *w, int n)
+{
+	const char *abbrev = sigabbrev_np(n);
+	char name[32];
+
+	if (abbrev)
+		snprintf(name, sizeof name, "SIG%s", abbrev);
+	else
+		snprintf(name, sizeof name, "signal %d", n);
+	put_text(w, "signal", name);
+}
+
 static int print(const struct redoma_result *r, struct buf *out)
 {
 	struct json_writer w = {.buf = out};
@@ -326,6 +339,8 @@ static int print(const struct redoma_result *r, struct buf *out)
 	put_text(&w, "status", redoma_status_name(r->status));
 	json_write_key(&w, "exit_code");
 	json_write_i64(&w, r->exit_code);
+	if (r->signal)
+		put_signal(&w, (int)r->signal);
 	if (r->value.len) {
 		json_write_key(&w, "value");
 		json_write_raw(&w, r->value.data, r->value.len);

@@ -53,7 +53,8 @@ struct redoma_result {
 	size_t n_files;
 	struct result_usage usage;
 	struct spawn_ready walls;
-	bool native; /* one wall, the kernel's */
+	bool native;	 /* one wall, the kernel's */
+	uint32_t signal; /* that ended a native program; 0: none */
 	bool pure;
 	bool nothing_granted; /* neither a file nor a directory */
 	struct buf json; /* made when first asked for */

@@ -240,6 +240,7 @@ static int from_outcome(struct redoma_result *res, const struct outcome *o,
 		return r;
 	res->status = (enum redoma_status)o->status;
 	res->exit_code = o->exit_code;
+	res->signal = o->signal;
 	res->line = o->line;
 	res->column = o->column;
 	/* A limit of time is a clock too: how far it came is not repeatable. */
@@ -278,6 +279,22 @@ static int check_value(struct redoma_result *res, struct redoma_error *err)
 	return r ? breach(res, err) : 0;
 }
 
+/* Of a native program init may say that it touched its wall; no worker says
+ * that of itself. */
+static int judge_claim(struct redoma_result *res, struct redoma_error *err)
+{
+	if (res->native && res->status == REDOMA_STATUS_BREACH &&
+	    res->signal == SIGSYS) {
+		buf_clear(&res->value);
+		return say(res, "Breach",
+			   "the program made a system call that no program may "
+			   "make and was killed",
+			   err);
+	}
+	return verdict_is_bad(res->status) ? breach(res, err)
+					   : check_value(res, err);
+}
+
 int verdict_fill(struct redoma_result *res, const struct talk *t,
 		 const struct spawn_dead *dead, const struct sealed *s,
 		 struct redoma_error *err)
@@ -289,8 +306,7 @@ int verdict_fill(struct redoma_result *res, const struct talk *t,
 	case VERDICT_OUTCOME:
 		r = from_outcome(res, &t->outcome, s, err);
 		if (!r)
-			r = verdict_is_bad(res->status) ? breach(res, err)
-							: check_value(res, err);
+			r = judge_claim(res, err);
 		break;
 	case VERDICT_WALL:
 		res->status = REDOMA_STATUS_WALL_LIMIT;
