@@ -15,6 +15,10 @@ $alone true 2>/dev/null || {
 	echo "1..0 # SKIP this kernel lets us make no network namespace"
 	exit
 }
+command -v cargo >/dev/null && command -v rustc >/dev/null || {
+	echo "1..0 # SKIP this user has no compiler of Rust"
+	exit
+}
 copy=$TMPDIR/clone
 mkdir "$copy"
 cp -R "$REDOMA_ROOT/deps" "$REDOMA_ROOT/engine-rs" "$copy/"
