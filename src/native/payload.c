@@ -151,6 +151,10 @@ int payload_fork(const struct payload_start *s, struct payload *p,
 		become(s, &e, p->fault, theirs);
 	}
 	p->pid = pid;
+	/* Not to be asked for once init is settled. */
+	if (clock_getcpuclockid(pid, &p->cpu_clock))
+		return err_set(err, REDOMA_E_SYSTEM, WHERE,
+			       "find the CPU clock of the program");
 	p->gate = TAKE_FD(ours);
 	return 0;
 }
@@ -183,10 +187,8 @@ int payload_bound(const struct payload *p, const struct payload_start *s,
 uint64_t payload_cpu_us(const struct payload *p)
 {
 	struct timespec t;
-	clockid_t id;
 
-	if (p->dead || clock_getcpuclockid(p->pid, &id) ||
-	    clock_gettime(id, &t))
+	if (!p->pid || p->dead || clock_gettime(p->cpu_clock, &t))
 		return 0;
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }

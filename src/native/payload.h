@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include "base/err.h"
 #include "jail/native.h"
 
@@ -33,6 +34,7 @@ struct payload_fault {
 
 struct payload {
 	pid_t pid;	   /* 0: none */
+	clockid_t cpu_clock;
 	int in, out, err;  /* our ends of its pipes, not blocking; -1 */
 	int boot;	   /* our end of its socket; -1 */
 	int gate;	   /* closed without a byte: it never starts */

@@ -142,8 +142,7 @@ static int set_up(struct channel *c, struct spawner *s, char *title,
 				    .n_entries = s->n_entries,
 				    .tmp_bytes = s->setup.tmp_bytes,
 				    .memory_bytes = s->setup.memory_bytes,
-				    .pids = s->setup.pids,
-				    .groups = s->nursery.groups};
+				    .pids = s->setup.pids};
 	r = native_prepare(&o, &jail, &report, err);
 	if (r)
 		return r;

@@ -1,0 +1,457 @@
+/* redoma-init as the core sees it: jails are born, run and buried. */
+/* test-seconds: 300 */
+#include "native_core.h"
+
+static struct core k;
+
+static int up(void **state)
+{
+	(void)state;
+	k = (struct core){.setup = core_setup()};
+	core_start(&k);
+	return 0;
+}
+
+static int down(void **state)
+{
+	(void)state;
+	return core_stop(&k);
+}
+
+static void sh(struct core_run *r, const char *script)
+{
+	core_run_init(r);
+	core_sh(&k, r, script);
+}
+
+static void ends_ok(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	sh(&r, "true");
+	assert_true(r.has_outcome);
+	assert_int_equal(r.o.status, REDOMA_STATUS_OK);
+	assert_int_equal(r.o.exit_code, 0);
+	assert_int_equal(r.o.signal, 0);
+	assert_false(r.death.oom);
+	assert_false(r.death.survivors);
+	assert_true(r.death.has_usage);
+	core_run_done(&r);
+}
+
+static void exit_code(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	sh(&r, "echo out; echo err >&2; exit 3");
+	assert_true(r.has_outcome);
+	assert_int_equal(r.o.status, REDOMA_STATUS_ERROR);
+	assert_int_equal(r.o.exit_code, 3);
+	assert_string_equal(r.out, "out\n");
+	assert_string_equal(r.err, "err\n");
+	core_run_done(&r);
+}
+
+static void dies_by_a_signal(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	sh(&r, "kill -SEGV $$");
+	assert_int_equal(r.o.status, REDOMA_STATUS_ERROR);
+	assert_int_equal(r.o.signal, SIGSEGV);
+	assert_int_equal(r.o.exit_code, 128 + SIGSEGV);
+	core_run_done(&r);
+}
+
+static void dies_by_the_filter(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	sh(&r, "kill -SYS $$");
+	assert_int_equal(r.o.status, REDOMA_STATUS_BREACH);
+	assert_int_equal(r.o.signal, SIGSYS);
+	core_run_done(&r);
+}
+
+static void input_and_environment(void **state)
+{
+	size_t size = 3 << 20;
+	char *big = malloc(size);
+	struct core_run r;
+
+	(void)state;
+	core_run_init(&r);
+	r.input = "some input";
+	r.input_len = 10;
+	core_sh(&k, &r, "cat; echo; env; pwd; id -u");
+	assert_int_equal(r.o.status, REDOMA_STATUS_OK);
+	assert_string_equal(r.out, "some input\nPATH=/usr/bin\nPWD=/\n/\n1000\n");
+	core_run_done(&r);
+	assert_non_null(big);
+	memset(big, 'x', size);
+	core_run_init(&r);
+	r.input = big;
+	r.input_len = size;
+	core_sh(&k, &r, "wc -c");
+	assert_string_equal(r.out, "3145728\n");
+	core_run_done(&r);
+	/* Nobody reads it. */
+	core_run_init(&r);
+	r.input = big;
+	r.input_len = size;
+	core_sh(&k, &r, "exit 0");
+	assert_int_equal(r.o.status, REDOMA_STATUS_OK);
+	core_run_done(&r);
+	free(big);
+}
+
+static void output_is_cut(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	core_run_init(&r);
+	r.plan.limits.output_bytes = 1000;
+	core_sh(&k, &r, "yes 0123456 | head -n 100; exec yes");
+	assert_int_equal(r.o.status, REDOMA_STATUS_OUTPUT_LIMIT);
+	assert_int_equal(r.n_out, 1000);
+	assert_memory_equal(r.out, "0123456\n0123456\n", 16);
+	core_run_done(&r);
+	core_run_init(&r);
+	r.plan.limits.output_bytes = 1000;
+	core_sh(&k, &r, "exec yes >&2");
+	assert_int_equal(r.o.status, REDOMA_STATUS_OUTPUT_LIMIT);
+	assert_int_equal(r.n_err, 1000);
+	core_run_done(&r);
+}
+
+/* What is left in the background ends with the program. */
+static void background(void **state)
+{
+	uint64_t from = clock_monotonic_us();
+	struct core_run r;
+
+	(void)state;
+	sh(&r, "sleep 100 & (setsid sleep 100 &) ; echo done");
+	assert_int_equal(r.o.status, REDOMA_STATUS_OK);
+	assert_string_equal(r.out, "done\n");
+	assert_true(clock_monotonic_us() - from < 3000000);
+	core_run_done(&r);
+}
+
+static void wall_limit(void **state)
+{
+	static const char *const scripts[] = {
+		"echo before; sleep 100",
+		"echo before; while :; do :; done",
+		"echo before; trap '' TERM INT HUP; sleep 100; sleep 100",
+		"echo before; kill -STOP $$; sleep 100",
+		"echo before; (setsid sh -c 'trap \"\" TERM; sleep 100' &); "
+		"wait; sleep 100",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+		uint64_t from = clock_monotonic_us(), took;
+		struct core_run r;
+
+		core_run_init(&r);
+		r.plan.limits.wall_us = 300000;
+		core_sh(&k, &r, scripts[i]);
+		took = clock_monotonic_us() - from;
+		assert_true(r.has_outcome);
+		assert_int_equal(r.o.status, REDOMA_STATUS_WALL_LIMIT);
+		assert_string_equal(r.out, "before\n");
+		assert_true(took > 250000 && took < 3000000);
+		core_run_done(&r);
+	}
+}
+
+static void cpu_limit(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	core_run_init(&r);
+	r.plan.limits.cpu_us = 200000;
+	core_sh(&k, &r, "while :; do :; done");
+	assert_int_equal(r.o.status, REDOMA_STATUS_CPU_LIMIT);
+	assert_true(r.o.cpu_us >= 190000 && r.o.cpu_us < 3000000);
+	assert_true(r.death.cpu_us >= 190000);
+	core_run_done(&r);
+}
+
+static void no_such_program(void **state)
+{
+	struct core other = {.setup = core_setup()};
+	char *argv[] = {(char *)"nothing", NULL};
+	struct core_run r;
+
+	(void)state;
+	snprintf(other.setup.program, sizeof other.setup.program,
+		 "/usr/bin/no-such-program");
+	core_start(&other);
+	core_run_init(&r);
+	r.plan.argv = argv;
+	r.plan.env = argv + 1;
+	core_run(&other, &r);
+	assert_int_equal(r.o.status, REDOMA_STATUS_INVALID);
+	assert_non_null(strstr(r.o.message.p, "No such file"));
+	core_run_done(&r);
+	assert_int_equal(core_stop(&other), 0);
+}
+
+static void fork_bomb(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	core_run_init(&r);
+	r.plan.limits.wall_us = 1000000;
+	core_sh(&k, &r, "f() { f | f & }; f; sleep 100");
+	assert_true(r.has_outcome || r.was_cut);
+	if (r.has_outcome)
+		assert_true(r.o.status == REDOMA_STATUS_WALL_LIMIT ||
+			    r.o.status == REDOMA_STATUS_ERROR ||
+			    r.o.status == REDOMA_STATUS_OUTPUT_LIMIT);
+	assert_false(r.death.survivors);
+	assert_true(r.death.pids_refused > 0);
+	core_run_done(&r);
+	sh(&r, "echo fine");
+	assert_string_equal(r.out, "fine\n");
+	core_run_done(&r);
+}
+
+static void memory_bomb(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	sh(&r, "exec tail /dev/zero");
+	assert_true(r.death.oom);
+	assert_false(r.death.survivors);
+	core_run_done(&r);
+	/* In its own tmpfs. */
+	sh(&r, "cat /dev/zero >/tmp/x; echo full");
+	assert_true(r.has_outcome || r.death.oom);
+	core_run_done(&r);
+	sh(&r, "echo fine");
+	assert_string_equal(r.out, "fine\n");
+	core_run_done(&r);
+}
+
+static int open_text(const char *text, char *name)
+{
+	int fd;
+
+	strcpy(name, "/dev/shm/grant-XXXXXX");
+	fd = mkostemp(name, O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	assert_int_equal(fchmod(fd, 0644), 0);
+	close(fd);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static struct plan_grant grant(enum grant_kind kind, const char *guest, int fd)
+{
+	return (struct plan_grant){.kind = kind,
+				   .guest = (char *)guest,
+				   .fd = fd,
+				   .max_bytes = kind <= GRANT_READ_DIR
+							? UINT64_MAX
+							: 65536,
+				   .max_files = 10,
+				   .last = UINT64_MAX,
+				   .opens = UINT64_MAX};
+}
+
+static void read_grants(void **state)
+{
+	char name[64], dir[] = "/dev/shm/dir-XXXXXX", in[64];
+	struct core_run r;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chmod(dir, 0755), 0);
+	snprintf(in, sizeof in, "%s/one", dir);
+	fd = open(in, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_int_equal(write(fd, "1", 1), 1);
+	close(fd);
+	core_run_init(&r);
+	r.plan.n_grants = 2;
+	r.grants[0] = grant(GRANT_READ_FILE, "/data/in.txt",
+			    open_text("granted\n", name));
+	r.grants[1] = grant(GRANT_READ_DIR, "/docs/deep",
+			    open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	core_sh(&k, &r, "cat /data/in.txt /docs/deep/one; echo; "
+			"ls /data /docs/deep; "
+			"echo x >/data/in.txt || echo refused; "
+			"echo x >/docs/deep/two || echo refused");
+	assert_true(r.has_outcome);
+	assert_string_equal(r.out, "granted\n1\n/data:\nin.txt\n\n"
+				   "/docs/deep:\none\nrefused\nrefused\n");
+	core_run_done(&r);
+	unlink(name);
+	unlink(in);
+	rmdir(dir);
+}
+
+static void a_file_that_is_copied_in(void **state)
+{
+	char name[64];
+	struct core_run r;
+
+	(void)state;
+	core_run_init(&r);
+	r.plan.n_grants = 1;
+	r.grants[0] = grant(GRANT_READ_FILE, "/data/in.txt",
+			    open_text("copied\n", name));
+	r.grants[0].via_core = true;
+	core_sh(&k, &r, "cat /data/in.txt; chmod 666 /data/in.txt; "
+			"echo x >/data/in.txt || echo refused");
+	assert_string_equal(r.out, "copied\nrefused\n");
+	core_run_done(&r);
+	unlink(name);
+}
+
+static void bounds_that_no_mount_has(void **state)
+{
+	char name[64];
+	struct core_run r;
+
+	(void)state;
+	core_run_init(&r);
+	r.plan.n_grants = 1;
+	r.grants[0] = grant(GRANT_READ_FILE, "/data/in.txt",
+			    open_text("x", name));
+	r.grants[0].max_bytes = 1;
+	core_sh(&k, &r, "cat /data/in.txt");
+	assert_false(r.has_outcome);
+	assert_int_equal(r.failed.code, REDOMA_E_UNSUPPORTED);
+	core_run_done(&r);
+	unlink(name);
+}
+
+static void text_is(int fd, const char *text)
+{
+	char got[64] = "";
+
+	assert_int_equal(pread(fd, got, sizeof got, 0), (ssize_t)strlen(text));
+	assert_string_equal(got, text);
+}
+
+static int new_stage(void)
+{
+	char name[] = "/dev/shm/file-XXXXXX";
+	int fd = mkostemp(name, O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	unlink(name);
+	return fd;
+}
+
+static void write_grants(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	core_run_init(&r);
+	r.plan.n_grants = 3;
+	r.grants[0] = grant(GRANT_WRITE_FILE, "/out/report", new_stage());
+	r.grants[1] = grant(GRANT_WRITE_DIR, "/out/charts", -1);
+	r.grants[2] = grant(GRANT_WRITE_FILE, "/out/untouched", new_stage());
+	core_sh(&k, &r,
+		"echo report >/out/report; cd /out/charts; mkdir a; "
+		"echo one >a/one; echo two >two; ln -s /etc/hostname link; "
+		"mkfifo fifo; ls -a");
+	assert_true(r.has_outcome);
+	assert_int_equal(r.o.status, REDOMA_STATUS_OK);
+	assert_string_equal(r.out, ".\n..\na\nfifo\nlink\ntwo\n");
+	assert_int_equal(r.o.n_written, 3);
+	assert_int_equal(r.o.n_denials, 2);
+	text_is(r.grants[0].fd, "report\n");
+	for (uint32_t i = 0; i < r.o.n_written; i++) {
+		const struct outcome_written *w = &r.o.written[i];
+
+		if (w->grant == 0)
+			assert_int_equal(w->handle, 0);
+		else
+			text_is(r.stages[w->handle - 100],
+				w->path.len == 3 ? "two\n" : "one\n");
+	}
+	close(r.grants[0].fd);
+	close(r.grants[2].fd);
+	core_run_done(&r);
+}
+
+/* Nothing is collected from a run that failed, or that wrote too much. */
+static void nothing_collected(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	core_run_init(&r);
+	r.plan.n_grants = 1;
+	r.grants[0] = grant(GRANT_WRITE_DIR, "/out/charts", -1);
+	core_sh(&k, &r, "echo x >/out/charts/x; exit 1");
+	assert_int_equal(r.o.n_written, 0);
+	assert_int_equal(r.n_stages, 0);
+	core_run_done(&r);
+	core_run_init(&r);
+	r.plan.n_grants = 1;
+	r.grants[0] = grant(GRANT_WRITE_DIR, "/out/charts", -1);
+	r.grants[0].max_files = 2;
+	core_sh(&k, &r, "cd /out/charts; echo x >a; echo x >b; echo x >c");
+	assert_int_equal(r.o.status, REDOMA_STATUS_DENIED);
+	assert_int_equal(r.o.n_written, 0);
+	core_run_done(&r);
+}
+
+static void nothing_of_the_host(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	sh(&r, "ls /; ls -A /etc /proc | grep -v '^[0-9]' | head -50; "
+	       "cat /etc/passwd /proc/1/environ; "
+	       "echo x >/usr/x; echo x >/x; ls /sys; "
+	       "kill -9 1; kill -0 1 || echo no");
+	assert_true(r.has_outcome);
+	assert_null(strstr(r.out, "root:"));
+	assert_null(strstr(r.out, "passwd"));
+	core_run_done(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ends_ok),
+		cmocka_unit_test(exit_code),
+		cmocka_unit_test(dies_by_a_signal),
+		cmocka_unit_test(dies_by_the_filter),
+		cmocka_unit_test(input_and_environment),
+		cmocka_unit_test(output_is_cut),
+		cmocka_unit_test(background),
+		cmocka_unit_test(wall_limit),
+		cmocka_unit_test(cpu_limit),
+		cmocka_unit_test(no_such_program),
+		cmocka_unit_test(fork_bomb),
+		cmocka_unit_test(memory_bomb),
+		cmocka_unit_test(read_grants),
+		cmocka_unit_test(a_file_that_is_copied_in),
+		cmocka_unit_test(bounds_that_no_mount_has),
+		cmocka_unit_test(write_grants),
+		cmocka_unit_test(nothing_collected),
+		cmocka_unit_test(nothing_of_the_host),
+	};
+
+	return cmocka_run_group_tests(tests, up, down);
+}
