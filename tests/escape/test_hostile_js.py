@@ -535,8 +535,27 @@ def _():
         need(r.status in ("invalid", "refused") and r.code in (2, 5),
              r.about())
         need("loaded42" not in r.text and "value" not in r.json, r.about())
-        need("SyntaxError" in r.text or "NUL byte" in r.text
-             or "UTF-8" in r.text, r.about())
+        need("SyntaxError" in r.text or "not UTF-8" in r.text, r.about())
+    need("not UTF-8" in js(blob).text, "refused for another reason")
+    # What a script may hand to the engine by itself is text to it as well.
+    code = """
+    const fs = require('node:fs'), seen = [];
+    for (const name of fs.readdirSync('/d')) {
+        const bytes = fs.readFileSync('/d/' + name);
+        const text = String.fromCharCode(...bytes);
+        for (const f of [() => require('/d/' + name),
+                         () => import('/d/' + name), () => (0, eval)(text),
+                         () => new Function(text), () => eval(bytes + '')])
+            try { await f(); seen.push(name + ' was loaded'); }
+            catch (e) { seen.push(e.name); }
+    }
+    [typeof got, seen.length, ...new Set(seen)]"""
+    d = scratch() / "bytecode"
+    d.mkdir(exist_ok=True)
+    for n, b in enumerate(blobs):
+        (d / f"{n}.js").write_bytes(b)
+    expect(js(code, "--read", f"{d}/=/d/"), "ok",
+           value=["undefined", 5 * len(blobs), "SyntaxError"])
 
 
 # ---- the network
