@@ -420,6 +420,7 @@ static const struct seccomp_row seccomp_table[] = {
 	{CALL(futex), I, {{0}}},
 	{CALL(clock_gettime), I, {{0}}},
 	{CALL(clock_nanosleep), I, {{0}}},
+	{CALL(clock_getres), I, {{0}}},
 	{CALL(nanosleep), I, {{0}}},
 	{CALL(timerfd_settime), I, {{0}}},
 	{CALL(getrusage), I, {{0}}},
