@@ -219,6 +219,9 @@ static void check_bomb(struct groups *g, int most_ms)
 	start = clock_monotonic_us();
 	if (group_kill(c, most_ms, &err))
 		fail_msg("%s", err.text);
+	assert_int_equal(gkill_round(groups_with(g, HIER_PIDS), c->at), 0);
+	if (!(groups_can(g) & GROUP_KILL)) /* that stops forks */
+		assert_int_equal(number_in(c, HIER_PIDS, "pids.max", ""), 0);
 	print_message("# a bomb of 64: dead after %.1f ms\n",
 		      (double)(clock_monotonic_us() - start) / 1000);
 	assert_true(all_ended(both[0], 100));
