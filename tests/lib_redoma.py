@@ -332,7 +332,7 @@ class StandIn:
     instruction: what a refusal must not start is seen however short it is."""
 
     IN_OPEN, IN_NONBLOCK = 0x20, os.O_NONBLOCK
-    PARTS = ("redoma-worker", "redoma-compile")
+    PARTS = ("redoma-worker", "redoma-compile", "redoma-init")
 
     def __init__(self):
         libc = ctypes.CDLL(None, use_errno=True)
