@@ -159,6 +159,18 @@ def kill_survivors():
 
 # ---- traces on the machine
 
+def left_group(name):
+    """A control group of ours whose maker is gone: redoma-NS-PID-START-N."""
+    if "redoma" not in name:
+        return False
+    try:
+        pid, start = name.split("-")[2:4]
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except (ValueError, OSError):
+        return True
+    return stat.rpartition(")")[2].split()[19] != start
+
+
 def traces():
     """Names of ours in places where a run could leave something."""
     names = set()
@@ -169,7 +181,7 @@ def traces():
         except OSError:
             pass
     for base, dirs, _ in os.walk("/sys/fs/cgroup"):
-        names |= {f"{base}/{d}" for d in dirs if "redoma" in d}
+        names |= {f"{base}/{d}" for d in dirs if left_group(d)}
         if base.count("/") > 6:
             dirs.clear()
     mounts = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
