@@ -2,9 +2,9 @@
 """test-seconds: 240
 Scripts that want more than they were granted, each with its control: with the
 grant the same script succeeds."""
+import hashlib
 import json as json_module
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -504,21 +504,19 @@ def _():
 def bytecode():
     """A module that prints what the image's own engine compiles."""
     objects = BUILD / "images" / "js.raw.wasm.d"
-    out = scratch() / "bytecode.wasm"
-    subprocess.run([CLANG, "--target=wasm32-wasi", f"--sysroot={SYSROOT}",
-                    "-O2", "-I", ROOT / ".deps/quickjs",
-                    ROOT / "tests/guests/wasm/bytecode.c",
-                    *[objects / f"{n}.o" for n in ("quick", "libregexp",
-                                                   "libunicode", "dtoa")],
-                    "-lwasi-emulated-process-clocks",
-                    "-lwasi-emulated-signal", "-Wl,--allow-undefined",
-                    "-Wl,--gc-sections,-z,stack-size=1048576",
-                    "-o", out], check=True)
-    return out
+    engine = hashlib.sha256((objects / "quick.o").read_bytes()).hexdigest()
+    return wasm("bytecode", f"-DENGINE_{engine[:16]}", f"-I{ROOT / '.deps/quickjs'}",
+                *[str(objects / f"{n}.o") for n in (
+                    "quick", "libregexp", "libunicode", "dtoa")],
+                "-lwasi-emulated-process-clocks", "-lwasi-emulated-signal",
+                "-Wl,--allow-undefined", "-Wl,--gc-sections",
+                "-Wl,-z,stack-size=1048576")
 
 
-@case("C055 the engine's own bytecode is text: a syntax error")
+@case("C055 bytecode of the engine itself is a syntax error")
 def _():
+    if os.geteuid() and not os.access(SYSROOT / "include/stdio.h", os.R_OK):
+        raise Skipped("the toolchain is out of this user's reach")
     module = bytecode()
     code = "const s = 'load'; globalThis.got = s + 'ed' + 6 * 7"
     r = command("run", module, "--", code)
