@@ -309,16 +309,6 @@ int nursery_reap(struct nursery *n, struct redoma_error *err)
 	return r;
 }
 
-static void end_groups(struct nursery *n)
-{
-	struct groups *groups = TAKE_PTR(n->groups);
-
-	/* What is left after that is swept when the next spawner starts. */
-	if (groups && groups_clear(groups, CLOSE_MS, NULL))
-		groups_close(TAKE_PTR(groups));
-	groups_close(groups);
-}
-
 static void take_down(struct cot *c)
 {
 	if (c->pid <= 0)
@@ -341,5 +331,6 @@ void nursery_close(struct nursery *n)
 		take_down(&n->cots[i]);
 	native_free(n->kit.jail);
 	n->kit.jail = NULL;
-	end_groups(n);
+	groups_close(n->groups);
+	n->groups = NULL;
 }

@@ -50,7 +50,7 @@ MUST_CHECK int nursery_oom(struct nursery *n, struct cot *c,
 			   struct redoma_error *err);
 /* Tells the core of all that have ended. */
 MUST_CHECK int nursery_reap(struct nursery *n, struct redoma_error *err);
-/* Kills everything and removes every group. */
+/* Kills everything; the sweeper removes what is left of groups. */
 void nursery_close(struct nursery *n);
 
 #endif

@@ -8,13 +8,18 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "native/nursery.h"
+#include "native/sweeper.h"
 
 #define WHERE "native"
 #define FAILED_STATUS 70
+#define REST_TRIES 400 /* looks */
+#define LOOK_NS 500000L
 
 struct spawner {
 	struct native_setup setup;
@@ -22,6 +27,7 @@ struct spawner {
 	size_t n_entries;
 	struct buf root;
 	struct nursery nursery;
+	struct sweeper sweeper;
 	struct jail_report report;
 	int sigfd;
 	bool asked_to_end; /* by a signal */
@@ -87,7 +93,8 @@ static int read_entries(struct spawner *s, struct redoma_error *err)
 }
 
 /* Memory of a native program is bounded by nothing else. */
-static int open_groups(struct spawner *s, struct redoma_error *err)
+static int open_groups(struct spawner *s, int control,
+		       struct redoma_error *err)
 {
 	struct jail_report *rep = &s->report;
 	struct redoma_error why;
@@ -96,9 +103,12 @@ static int open_groups(struct spawner *s, struct redoma_error *err)
 	rep->state[JAIL_CGROUP] = r ? JAIL_UNAVAILABLE : JAIL_ENFORCED;
 	rep->sys[JAIL_CGROUP] = r ? why.sys : 0;
 	rep->cgroups = JAIL_CGROUPS_NONE;
-	if (!r)
+	if (!r) {
 		rep->cgroups = (uint8_t)groups_kind(s->nursery.groups);
-	if (!r || s->setup.may_lack & 1u << JAIL_CGROUP)
+		return sweeper_start(s->nursery.groups, control, &s->sweeper,
+				     err);
+	}
+	if (s->setup.may_lack & 1u << JAIL_CGROUP)
 		return 0;
 	if (err)
 		*err = why;
@@ -134,7 +144,7 @@ static int set_up(struct channel *c, struct spawner *s, char *title,
 	if (!r)
 		r = watch_signals(s, err);
 	if (!r)
-		r = open_groups(s, err);
+		r = open_groups(s, c->fd, err);
 	if (r)
 		return r;
 	o = (struct native_options){.may_lack = s->setup.may_lack,
@@ -285,6 +295,22 @@ static int turn(struct channel *c, struct spawner *s, struct redoma_error *err)
 	return r ? r : refill(s, err);
 }
 
+/* The mounter, which ends with its socket unless a file system holds it. */
+static void wait_for_rest(void)
+{
+	struct timespec look = {0, LOOK_NS};
+	siginfo_t si;
+	int tries = REST_TRIES;
+
+	while (tries--) {
+		si.si_pid = 0;
+		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | __WALL))
+			return;
+		if (!si.si_pid)
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
+	}
+}
+
 int spawner_serve(struct channel *control, char *title)
 {
 	uint64_t since = clock_monotonic_us();
@@ -303,6 +329,8 @@ int spawner_serve(struct channel *control, char *title)
 	while (!r && !s->asked_to_end)
 		r = turn(control, s, &err);
 	nursery_close(&s->nursery);
+	sweeper_finish(&s->sweeper);
+	wait_for_rest();
 	free(s->entries);
 	buf_done(&s->root);
 	/* End of file means that the core is done. */
