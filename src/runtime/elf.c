@@ -269,23 +269,27 @@ static int find_strings(struct reading *r, const struct dynamic *d,
 static int read_name(const struct reading *r, uint64_t at, char **ret,
 		     struct redoma_error *err)
 {
-	if (at == NO_OFFSET)
-		return 0;
 	if (at >= r->strings_size)
 		return damaged(r, "a name outside its table", err);
 	return read_string(r, r->strings_at + at, r->strings_size - at, ret,
 			   err);
 }
 
+static int read_optional(const struct reading *r, uint64_t at, char **ret,
+			 struct redoma_error *err)
+{
+	return at == NO_OFFSET ? 0 : read_name(r, at, ret, err);
+}
+
 static int read_names(const struct reading *r, const struct dynamic *d,
 		      struct elf *e, struct redoma_error *err)
 {
-	int rc = read_name(r, d->soname, &e->soname, err);
+	int rc = read_optional(r, d->soname, &e->soname, err);
 
 	if (!rc)
-		rc = read_name(r, d->rpath, &e->rpath, err);
+		rc = read_optional(r, d->rpath, &e->rpath, err);
 	if (!rc)
-		rc = read_name(r, d->runpath, &e->runpath, err);
+		rc = read_optional(r, d->runpath, &e->runpath, err);
 	e->needed = rc ? NULL : calloc(d->n_needed + 1, sizeof(*e->needed));
 	if (!rc && !e->needed)
 		rc = err_nomem(err, WHERE);

@@ -255,6 +255,9 @@ static void the_names_are_checked(void **state)
 	*value(&m, DT_RUNPATH) = UINT64_MAX - 1;
 	refused(&m, "outside its table");
 	made_fill(&m, two, NULL, "/opt");
+	*value(&m, DT_NEEDED) = UINT64_MAX;
+	refused(&m, "outside its table");
+	made_fill(&m, two, NULL, "/opt");
 	*value(&m, DT_NEEDED) = 0;
 	refused(&m, "empty name");
 	made_fill(&m, two, NULL, "/opt");
