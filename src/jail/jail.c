@@ -103,7 +103,8 @@ static int enter_root(struct jail *j, struct redoma_error *err)
 	if (!rc && j->proc_fd < 0)
 		rc = jail_judge(j, ALWAYS, open_proc(j), err);
 	if (!rc)
-		rc = jail_judge(j, ALWAYS, fds_inert(j->proc_fd, &j->inert_fd), err);
+		rc = jail_judge(j, ALWAYS,
+				fds_inert(j->proc_fd, &j->inert_fd), err);
 	if (!rc && !(j->lacks & BIT(JAIL_MOUNT)))
 		rc = jail_judge(j, JAIL_MOUNT, mount_empty_root(), err);
 	return rc;
@@ -189,8 +190,8 @@ static int restrict_self(struct jail *j, struct redoma_error *err)
 	if (!rc)
 		rc = jail_judge(j, JAIL_NNP, caps_no_new_verify(), err);
 	if (!rc && j->ruleset_fd >= 0)
-		rc = jail_judge(j, JAIL_LANDLOCK, landlock_restrict(j->ruleset_fd),
-			   err);
+		rc = jail_judge(j, JAIL_LANDLOCK,
+				landlock_restrict(j->ruleset_fd), err);
 	return rc ? rc : jail_judge(j, ALWAYS, session_tied(), err);
 }
 
@@ -216,7 +217,8 @@ int jail_lock(const struct jail *shared, const struct jail_options *o,
 		rc = jail_judge(&j, ALWAYS,
 			   fds_close(o->keep, o->n_keep, j.inert_fd), err);
 	if (!rc)
-		rc = jail_judge(&j, JAIL_SECCOMP, seccomp_install(o->filter), err);
+		rc = jail_judge(&j, JAIL_SECCOMP, seccomp_install(o->filter),
+				err);
 	if (!rc && report)
 		jail_tell(&j, ~BIT(JAIL_CGROUP), report);
 	return rc;

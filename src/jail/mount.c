@@ -103,7 +103,11 @@ const char *mount_empty_root(void)
 {
 	/* It holds its root directory and has room for nothing. */
 	static const struct mount_tmpfs empty = {
-		.bytes = 4096, .inodes = 2, .mode = "0555", .attrs = ROOT_ATTRS};
+		.bytes = 4096,
+		.inodes = 2,
+		.mode = "0555",
+		.attrs = ROOT_ATTRS,
+	};
 	CLEANUP_FD int root = -1;
 	const char *what = mount_private();
 

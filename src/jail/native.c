@@ -64,7 +64,9 @@ static int keep_exec(struct native *n, const struct native_options *o,
 	for (size_t i = 0; i < o->n_entries; i++) {
 		const struct native_entry *e = &o->entries[i];
 
-		if (!e->exec || (e->kind != NATIVE_FILE && e->kind != NATIVE_DIR))
+		if (!e->exec)
+			continue;
+		if (e->kind != NATIVE_FILE && e->kind != NATIVE_DIR)
 			continue;
 		n->exec[n->n_exec] = strdup(e->guest);
 		if (!n->exec[n->n_exec])

@@ -82,7 +82,10 @@ MUST_CHECK int native_enter(struct native *n, const int *keep,
  * parents and the mount point are made, on a tmpfs that is laid over a
  * read-only directory of the root where that takes it.  What the root has at
  * `guest` is never hidden (REDOMA_E_INVALID), what an earlier grant has there
- * is: a grant comes after those that lie above it. */
+ * is: a grant comes after those that lie above it.  A directory in /tmp is
+ * shown elsewhere, with a link to it there; none may lie in a directory of
+ * native_scratch (REDOMA_E_INVALID): the right to write there would be one to
+ * the FIFOs in it. */
 MUST_CHECK int native_attach(struct native *n, int mount_fd, const char *guest,
 			     bool directory, struct redoma_error *err);
 /* In init, before native_settle: an empty, writable file or directory at
@@ -97,8 +100,9 @@ MUST_CHECK int native_scratch(struct native *n, const char *guest,
 			      int *ret_dir, struct redoma_error *err);
 /* In init: no mount comes after this; capabilities go, JAIL_FILTER_INIT is
  * installed: no fork or exec either.  So every payload is forked before, and
- * one that will run a hostile byte at once waits (for the end of a pipe) until
- * init is settled, before it calls native_payload. */
+ * one that will run a hostile byte at once waits for a byte of a pipe until
+ * init is settled, before it calls native_payload.  (Not for the end of the
+ * pipe: the end of init is one too, and comes before that of its jail.) */
 MUST_CHECK int native_settle(struct native *n, struct redoma_error *err);
 
 #define NATIVE_LATE_PLACES 64 /* of files, and as many of directories */

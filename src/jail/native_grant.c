@@ -2,22 +2,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <linux/stat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "jail/native_state.h"
 
 #define WHERE "jail"
-#define DIR_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define ASIDE "/.granted" /* see show_aside */
 
 struct spot { /* where a mount goes */
 	int dir_fd;
-	bool in_grant; /* below a mount that was attached */
+	bool in_grant;	 /* below a mount that was attached */
+	bool in_scratch; /* which is writable */
 	char name[NAME_MAX + 1];
 };
 
@@ -27,31 +30,51 @@ static void close_spot(struct spot *s)
 		close(s->dir_fd);
 }
 
-static uint64_t mount_id(int fd)
+static int mount_id(int fd, uint64_t *ret)
 {
 	struct statx st;
 
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) ||
-	    !(st.stx_mask & STATX_MNT_ID))
-		return UINT64_MAX;
-	return st.stx_mnt_id;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st))
+		return -1;
+	*ret = st.stx_mnt_id;
+	errno = EOPNOTSUPP;
+	return st.stx_mask & STATX_MNT_ID ? 0 : -1;
 }
 
-static bool is_grant(const struct native *n, int fd)
+/* Notes in s if fd is of a mount that was attached. */
+static int see_grant(const struct native *n, int fd, struct spot *s)
 {
-	uint64_t id = mount_id(fd);
+	uint64_t id;
 
-	for (size_t i = 0; i < n->n_grants; i++)
-		if (n->grants[i] == id)
-			return true;
-	return false;
+	if (mount_id(fd, &id))
+		return -1;
+	for (size_t i = 0; i < n->n_grants; i++) {
+		if (n->grants[i] != id)
+			continue;
+		s->in_grant = true;
+		s->in_scratch |= n->writable[i];
+	}
+	return 0;
+}
+
+/* Links are the root's own, or those of show_aside. */
+static int open_dir(int dir_fd, const char *name)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+			       .resolve = RESOLVE_NO_MAGICLINKS};
+
+	return (int)syscall(SYS_openat2, dir_fd, name, &how, sizeof how);
 }
 
 /* Makes `name` in the directory, on a tmpfs over it if it is not ours. */
 static const char *make(struct native *n, struct spot *s, const char *name,
 			bool directory)
 {
-	if (!root_is_own(n, s->dir_fd)) {
+	int own = root_is_own(n, s->dir_fd);
+
+	if (own < 0)
+		return "look at a directory";
+	if (!own) {
 		int fd;
 		const char *what = root_lay(n, s->dir_fd, &fd);
 
@@ -66,7 +89,7 @@ static const char *make(struct native *n, struct spot *s, const char *name,
 static int step(struct native *n, struct spot *s, const char *guest,
 		struct redoma_error *err)
 {
-	int fd = openat(s->dir_fd, s->name, DIR_FLAGS);
+	int fd = open_dir(s->dir_fd, s->name);
 
 	if (fd < 0 && errno == ENOENT) {
 		const char *what = make(n, s, s->name, true);
@@ -74,7 +97,7 @@ static int step(struct native *n, struct spot *s, const char *guest,
 		if (what)
 			return err_sys(err, WHERE, "%s for the grant %.150s",
 				       what, guest);
-		fd = openat(s->dir_fd, s->name, DIR_FLAGS);
+		fd = open_dir(s->dir_fd, s->name);
 	}
 	if (fd < 0)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
@@ -83,8 +106,10 @@ static int step(struct native *n, struct spot *s, const char *guest,
 			       strerror(errno));
 	close(s->dir_fd);
 	s->dir_fd = fd;
-	s->in_grant |= is_grant(n, fd);
-	return 0;
+	return see_grant(n, fd, s) ? err_sys(err, WHERE,
+					     "look at the mount of %.150s",
+					     guest)
+				   : 0;
 }
 
 static int make_last(struct native *n, struct spot *s, const char *guest,
@@ -138,16 +163,35 @@ static int find_spot(struct native *n, const char *guest, bool directory,
 }
 
 static int show(struct native *n, int mount_fd, const char *guest,
-		bool directory, struct redoma_error *err)
+		bool directory, bool writable, struct redoma_error *err);
+
+/* Landlock's right to write in /tmp is one for everything below it.  A granted
+ * directory may hold FIFOs, which a read-only mount does not protect: it is
+ * shown elsewhere, with a link to it. */
+static int show_aside(struct native *n, int mount_fd, const struct spot *s,
+		      struct redoma_error *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, ASIDE "/%zu", n->n_grants);
+	if (unlinkat(s->dir_fd, s->name, AT_REMOVEDIR) ||
+	    symlinkat(path, s->dir_fd, s->name))
+		return err_sys(err, WHERE, "make a link to a grant in /tmp");
+	return show(n, mount_fd, path, true, false, err);
+}
+
+static int show(struct native *n, int mount_fd, const char *guest,
+		bool directory, bool writable, struct redoma_error *err)
 {
 	CLEANUP(close_spot) struct spot s = {.dir_fd = -1};
-	struct stat st;
+	struct stat st, at;
+	uint64_t id;
 	int rc;
 
 	if (n->n_grants == NATIVE_GRANTS_MAX)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "more than %d grants", NATIVE_GRANTS_MAX);
-	if (fstat(mount_fd, &st))
+	if (fstat(mount_fd, &st) || mount_id(mount_fd, &id))
 		return err_sys(err, WHERE, "look at the grant %.150s", guest);
 	if (directory ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode))
 		return err_set(err, REDOMA_E_INVALID, WHERE,
@@ -156,16 +200,27 @@ static int show(struct native *n, int mount_fd, const char *guest,
 	rc = find_spot(n, guest, directory, &s, err);
 	if (rc)
 		return rc;
+	if (directory && !writable && s.in_scratch)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the grant %.150s lies in a directory that is "
+			       "granted for writing; choose another place",
+			       guest);
+	if (fstat(s.dir_fd, &at))
+		return err_sys(err, WHERE, "look at the place of %.150s",
+			       guest);
+	if (directory && !writable && at.st_dev == n->tmp)
+		return show_aside(n, mount_fd, &s, err);
 	if (move_mount(mount_fd, "", s.dir_fd, s.name, MOVE_MOUNT_F_EMPTY_PATH))
 		return err_sys(err, WHERE, "attach the grant %.150s", guest);
-	n->grants[n->n_grants++] = mount_id(mount_fd);
+	n->writable[n->n_grants] = writable;
+	n->grants[n->n_grants++] = id;
 	return 0;
 }
 
 int native_attach(struct native *n, int mount_fd, const char *guest,
 		  bool directory, struct redoma_error *err)
 {
-	return show(n, mount_fd, guest, directory, err);
+	return show(n, mount_fd, guest, directory, false, err);
 }
 
 /* More room for all scratch places together; a page more for each file. */
@@ -198,10 +253,14 @@ static const char *widen(struct native *n, uint64_t bytes, uint64_t files)
 static int find_early(struct native *n, bool directory, int *ret_number,
 		      struct redoma_error *err)
 {
+	struct stat st;
+
 	*ret_number = -1;
-	if (faccessat(n->stage_fd, "D0", F_OK, AT_SYMLINK_NOFOLLOW) &&
-	    !n->n_early[1])
-		return 0;
+	if (fstatat(n->stage_fd, "D0", &st, AT_SYMLINK_NOFOLLOW)) {
+		if (errno == ENOENT)
+			return 0;
+		return err_sys(err, WHERE, "look at the scratch places");
+	}
 	if (n->n_early[directory] == NATIVE_LATE_PLACES)
 		return err_set(err, REDOMA_E_BUSY, WHERE,
 			       "more than %d granted %s to write: the program "
@@ -262,7 +321,7 @@ static int show_place(struct native *n, const char *place, const char *guest,
 					 AT_EMPTY_PATH);
 	if (tree < 0)
 		return err_sys(err, WHERE, "copy the mount of a scratch place");
-	return show(n, tree, guest, directory, err);
+	return show(n, tree, guest, directory, true, err);
 }
 
 int native_scratch(struct native *n, const char *guest, bool directory,

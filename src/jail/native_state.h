@@ -38,7 +38,9 @@ struct native {
 	uint64_t stage_bytes, stage_inodes;   /* its room */
 	dev_t own[NATIVE_OWN_MAX];	      /* writable by us: made here */
 	size_t n_own;
+	dev_t tmp;			      /* that of /tmp */
 	uint64_t grants[NATIVE_GRANTS_MAX];   /* ids of attached mounts */
+	bool writable[NATIVE_GRANTS_MAX];
 	size_t n_grants;
 	char *places[NATIVE_GRANTS_MAX];      /* owned: paths in the stage */
 	size_t n_places;
@@ -60,7 +62,8 @@ MUST_CHECK const char *root_lay(struct native *n, int under_fd, int *ret_fd);
 /* Makes an empty file or directory in a directory that this jail made. */
 MUST_CHECK const char *root_make(const struct native *n, int dir_fd,
 				 const char *name, bool directory);
-bool root_is_own(const struct native *n, int fd);
+/* 1: of a file system that this jail made; 0: not; -1. */
+int root_is_own(const struct native *n, int fd);
 
 /* native_mounter.c: forks it. */
 MUST_CHECK const char *mounter_start(struct native *n);

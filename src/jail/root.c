@@ -185,7 +185,8 @@ static int add_bind(const struct native_entry *e, int dir, const char *name,
 static int write_text(int dir, const char *name, const char *text)
 {
 	CLEANUP_FD int fd =
-		openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
+		openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC,
+		       0444);
 	size_t n = strlen(text);
 
 	return fd >= 0 && write(fd, text, n) == (ssize_t)n ? 0 : -1;
@@ -257,6 +258,8 @@ static const char *add_devices(int root_fd)
 	if (mkdirat(root_fd, "dev", 0755))
 		return "make /dev";
 	dir = open_inside(root_fd, "dev");
+	if (dir < 0)
+		return "open /dev of the new root";
 	for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
 		const struct device *d = &devices[i];
 		CLEANUP_FD int fd = open(d->host, O_PATH | O_CLOEXEC);

@@ -31,16 +31,16 @@ static const char *take_note(struct native *n, int fd)
 	return NULL;
 }
 
-bool root_is_own(const struct native *n, int fd)
+int root_is_own(const struct native *n, int fd)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return false;
+		return -1;
 	for (size_t i = 0; i < n->n_own; i++)
 		if (n->own[i] == st.st_dev)
-			return true;
-	return false;
+			return 1;
+	return 0;
 }
 
 static int make_plain(int dir_fd, const char *name, bool directory)
@@ -49,7 +49,8 @@ static int make_plain(int dir_fd, const char *name, bool directory)
 
 	if (directory)
 		return mkdirat(dir_fd, name, 0755);
-	fd = openat(dir_fd, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
+	fd = openat(dir_fd, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC,
+		    0444);
 	return fd < 0 ? -1 : 0;
 }
 
@@ -61,7 +62,7 @@ const char *root_make(const struct native *n, int dir_fd, const char *name,
 	CLEANUP_FD int fd = -1;
 
 	errno = EROFS;
-	if (!root_is_own(n, dir_fd))
+	if (root_is_own(n, dir_fd) != 1)
 		return "make a mount point";
 	fd = open_tree(dir_fd, "", TREE_FLAGS);
 	if (fd < 0 || mount_setattr(fd, "", AT_EMPTY_PATH, &a, sizeof a) ||
@@ -209,6 +210,7 @@ static const char *add_tmp(struct native *n, int root_fd)
 
 	if (!what)
 		what = take_note(n, fd);
+	n->tmp = n->own[n->n_own - 1];
 	if (!what && move_mount(fd, "", root_fd, "tmp",
 				MOVE_MOUNT_F_EMPTY_PATH))
 		return "attach /tmp";

@@ -1,7 +1,7 @@
 /* jail/seccomp_table.h - what each process of the jail may ask the kernel for;
  * everything else kills it (SIGSYS), or for a native program is ENOSYS.  A
- * foreign architecture and x32 kill in any case.  Read by bpf_gen.c at build time and by
- * the tests, which compare the generated programs with it.
+ * foreign architecture and x32 kill in any case.  Read by bpf_gen.c at build
+ * time and by the tests, which compare the generated programs with it.
  *
  * A call has at most one row for each filter.  A row allows the call if all
  * its tests hold; a test holds if (argument & mask) is one of its values.

@@ -47,6 +47,7 @@
 #define KEYRING BIT(18)
 #define NONE 0u
 #define ALL 0xffffffffu /* through jail_prepare and jail_lock */
+#define NATIVE BIT(30) /* a native jail, without the controls beside it */
 #define NAMESPACES                                                           \
 	(MOUNT | PID | NET | IPC | UTS | BIT(JAIL_CGROUPNS))
 #define NO_SECCOMP                                                           \
@@ -78,6 +79,8 @@ struct attack {
 	struct row rows[8]; /* the first one: NONE, and WORKED */
 	size_t n;
 	int keep; /* scene.leak is kept: 1 */
+	int shown; /* native jails: the scene's directory is granted (1), or in
+		      the root, at /scene (2) */
 	uint64_t memory_bytes;
 };
 
@@ -251,6 +254,10 @@ static int ward_try(const struct attack *a, uint32_t controls, struct scene *s,
 	return -end.info.si_status;
 }
 
+/* Who runs an attack; the tests of native jails have their own. */
+static int (*ward_run)(const struct attack *a, uint32_t controls,
+		       struct scene *s, struct outcome *ret) = ward_try;
+
 static const char *show(int result, char text[64])
 {
 	if (result == WORKED)
@@ -275,7 +282,10 @@ static const char *show_controls(uint32_t c, char text[256])
 	if (c == NO_SECCOMP)
 		return "all but seccomp";
 	text[0] = 0;
-	for (int i = 0; i < 32 && n < 200; i++) {
+	if (c & NATIVE)
+		n = (size_t)snprintf(text, 256, "a native jail%s",
+				     c & ~NATIVE ? " without " : "");
+	for (int i = 0; i < 30 && n < 200; i++) {
 		const char *name = i < JAIL_CONTROLS
 					   ? jail_control_name(
 						     (enum jail_control)i)
@@ -285,7 +295,7 @@ static const char *show_controls(uint32_t c, char text[256])
 
 		if (c & BIT(i))
 			n += (size_t)snprintf(text + n, 256 - n, "%s%s",
-					      n ? "+" : "", name);
+					      n && text[n - 1] != ' ' ? "+" : "", name);
 	}
 	return text;
 }
@@ -311,7 +321,7 @@ static void ward_attack(const struct attack *a, struct scene *s,
 
 	for (size_t i = 0; i < a->n; i++) {
 		const struct row *r = &a->rows[i];
-		int got = ward_try(a, r->controls, s, &out);
+		int got = ward_run(a, r->controls, s, &out);
 
 		snprintf(name, sizeof name, "as %s, %s under %s, %s", as, a->name,
 			 show_controls(r->controls, set),
