@@ -46,12 +46,16 @@ static bool run_once(const struct kind *k, enum call_fault f, bool below,
 	struct redoma_error err = {0};
 	int before = descriptors(), r;
 	struct redoma *h = open_kind(k);
+	ino_t kept;
 	double from;
 	bool fired;
 
 	if (k->warm)
 		assert_next_works(h, k, narrow);
-	clean_outputs(k);
+	clean_outputs();
+	if (k->fresh)
+		remove_all("cache");
+	kept = kept_module();
 	from = seconds();
 	arm(f, below, n);
 	r = run_kind(h, k, narrow, &x, &err);
@@ -68,6 +72,9 @@ static bool run_once(const struct kind *k, enum call_fault f, bool below,
 		assert_whole(k, x);
 	if (!r)
 		redoma_result_free(x);
+	/* What was kept is as good as before. */
+	if (k->keeps)
+		assert_true(kept && kept == kept_module());
 	assert_next_works(h, k, narrow);
 	redoma_policy_free(narrow);
 	redoma_close(h);

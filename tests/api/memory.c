@@ -44,12 +44,16 @@ static bool run_once(const struct kind *k, long n)
 	struct redoma_error err = {0};
 	int before = descriptors(), r;
 	struct redoma *h = open_kind(k);
+	ino_t kept;
 	double from;
 	bool fired;
 
 	if (k->warm)
 		assert_next_works(h, k, narrow);
-	clean_outputs(k);
+	clean_outputs();
+	if (k->fresh)
+		remove_all("cache");
+	kept = kept_module();
 	from = seconds();
 	arm(n);
 	r = run_kind(h, k, narrow, &x, &err);
@@ -66,6 +70,9 @@ static bool run_once(const struct kind *k, long n)
 	}
 	if (!r)
 		redoma_result_free(x);
+	/* What was kept is as good as before. */
+	if (k->keeps)
+		assert_true(kept && kept == kept_module());
 	assert_next_works(h, k, narrow);
 	redoma_policy_free(narrow);
 	/* To end needs no memory. */
@@ -112,7 +119,7 @@ static void results(void **state)
 			struct redoma_result *x = NULL;
 			struct redoma_error err = {0};
 
-			clean_outputs(k);
+			clean_outputs();
 			if (run_kind(h, k, narrow, &x, &err))
 				fail_msg("%s: %s", k->name, err.text);
 			arm(n);
