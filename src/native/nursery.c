@@ -11,6 +11,7 @@
 #define WHERE "native"
 #define KILL_MS 2000  /* for a jail to be empty */
 #define CLOSE_MS 3000 /* for all of them */
+#define IDLE_DEATHS_MAX 8u /* one after the other */
 #define MOUNT_MS 2000 /* for a file system to answer */
 /* A jail that is being made gives way to those that run. */
 #define PARKED_WEIGHT 10u
@@ -189,6 +190,7 @@ static int admit(struct nursery *n, const struct native_admit *a,
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the jail ended while it was parked");
 	c->admitted = true;
+	n->idle_deaths = 0;
 	r = c->group ? group_limit(c->group, &l, err) : 0;
 	if (r)
 		return r;
@@ -249,6 +251,22 @@ static int kill_all(struct cot *c)
 	return 0;
 }
 
+/* Those that end while they are parked are not made for ever. */
+static int died_idle(struct nursery *n, struct redoma_error *err)
+{
+	struct redoma_error why;
+
+	if (++n->idle_deaths < IDLE_DEATHS_MAX)
+		return 0;
+	n->calm = true;
+	n->idle_deaths = 0;
+	err_set(&why, REDOMA_E_WORKER, WHERE,
+		       "%s ends by itself before it is given a run",
+		       n->kit.setup->program);
+	return channel_send(n->channel, FRAME_FAILED, FRAME_LAST, &why,
+			    sizeof why, err);
+}
+
 static int bury(struct nursery *n, struct cot *c, const siginfo_t *si,
 		struct redoma_error *err)
 {
@@ -262,6 +280,8 @@ static int bury(struct nursery *n, struct cot *c, const siginfo_t *si,
 	d.survivors = c->group && kill_all(c);
 	if (!r && !c->told)
 		r = tell_death(n, c, &d, err);
+	if (!r && !c->admitted)
+		r = died_idle(n, err);
 	end_group(&c->group);
 	c->pid = 0;
 	return r;
@@ -281,7 +301,10 @@ int nursery_end(struct nursery *n, uint32_t slot, struct redoma_error *err)
 	struct cot *c = by_slot(n, slot);
 
 	n->calm = false;
-	return c ? end_it(n, c, err) : 0;
+	if (!c)
+		return 0;
+	c->admitted = true; /* it did not end by itself */
+	return end_it(n, c, err);
 }
 
 int nursery_oom(struct nursery *n, struct cot *c, struct redoma_error *err)

@@ -27,6 +27,7 @@ struct nursery {
 	struct channel *channel; /* to the core; borrowed */
 	struct groups *groups;	 /* owned; NULL: without */
 	uint32_t next_slot;
+	uint32_t idle_deaths; /* since the last run */
 	bool calm; /* a birth failed: none by itself until the core asks */
 	struct cot cots[SPAWN_SLOTS_MAX];
 };
