@@ -104,9 +104,12 @@ struct redoma_options { /* borrowed for redoma_open; all zero is fine */
 			    and SIGCHLD do see */
 	uint64_t verify; /* not 0: compare all memory with the image after each
 			    reset; slow, for tests */
+	const char *incident_dir; /* a file for each run that touched a wall:
+				     digests and counters, no payload; NULL:
+				     the user's state directory */
 };
 #define REDOMA_OPTIONS_INIT \
-	{sizeof(struct redoma_options), 0, 0, 0, 0, 0, 0}
+	{sizeof(struct redoma_options), 0, 0, 0, 0, 0, 0, 0}
 
 struct redoma_request { /* everything borrowed for the call */
 	uint64_t size;
@@ -177,6 +180,25 @@ redoma_run(struct redoma *r, const struct redoma_request *q,
 REDOMA_API void redoma_cancel(struct redoma *r);
 /* Ends every worker and frees the handle; see above for a run in progress. */
 REDOMA_API void redoma_close(struct redoma *r);
+
+/* Since redoma_open, and what is there now. */
+struct redoma_stats {
+	uint64_t size;
+	uint64_t runs;	   /* that came to a result */
+	uint64_t ok, errors, limits; /* of these; a limit ended it */
+	uint64_t breaches, crashes;
+	uint64_t cold;	   /* nobody waited parked for it */
+	uint64_t refused;  /* redoma_run failed: nothing ran */
+	uint64_t incidents, incidents_lost; /* files written; not written */
+	uint64_t zygotes, parked; /* processes that make workers; workers */
+	uint64_t spawners, jails; /* the same for native programs */
+};
+#define REDOMA_STATS_INIT \
+	{sizeof(struct redoma_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+/* Fills what ret->size has room for.  Not during a run of this handle. */
+REDOMA_API REDOMA_MUST_CHECK int redoma_stats(const struct redoma *r,
+					      struct redoma_stats *ret,
+					      struct redoma_error *err);
 
 /* Results.  Pointers are borrowed from the result; NULL: nothing to say. */
 REDOMA_API enum redoma_status

@@ -31,6 +31,8 @@ struct redoma {
 	struct cache *cache; /* owned; NULL until a module comes */
 	char cache_dir[PATH_ROOM]; /* "": compiled modules are not kept */
 	char cache_key[PATH_ROOM]; /* file of the cache's key; "" likewise */
+	char incident_dir[PATH_ROOM]; /* "": none are kept */
+	struct redoma_stats stats; /* what happened; not what is there */
 	bool verify;
 	bool single;
 	const char *image_seen; /* name of the image that was found last */

@@ -142,6 +142,28 @@ int install_cache(struct redoma *h, const char *dir, struct redoma_error *err)
 	return 0;
 }
 
+int install_incidents(struct redoma *h, const char *dir,
+		      struct redoma_error *err)
+{
+	const char *home = NULL;
+	struct passwd pw;
+	char room[4096];
+	int n, r;
+
+	h->incident_dir[0] = '\0';
+	if (!dir) {
+		r = find_home(&pw, room, sizeof room, &home, err);
+		if (r || !home)
+			return r;
+	}
+	n = dir ? snprintf(h->incident_dir, PATH_ROOM, "%s", dir)
+		: snprintf(h->incident_dir, PATH_ROOM,
+			   "%s/.local/state/redoma/incidents", home);
+	if (n < 0 || n >= PATH_ROOM)
+		h->incident_dir[0] = '\0';
+	return 0;
+}
+
 int install_image(struct redoma *h, const char *name, char path[PATH_ROOM],
 		  struct redoma_error *err)
 {

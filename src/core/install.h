@@ -13,6 +13,9 @@ MUST_CHECK int install_find(struct redoma *h, const char *dir,
  * home of the user as the user database has it.  A user without one has no
  * cache.  Fails only if the database could not be asked for want of memory or
  * descriptors. */
+/* Where incidents are kept; "": a user without a home. */
+MUST_CHECK int install_incidents(struct redoma *h, const char *dir,
+				 struct redoma_error *err);
 MUST_CHECK int install_cache(struct redoma *h, const char *dir,
 			     struct redoma_error *err);
 /* "<install>/images/<name>" into path; REDOMA_E_UNSUPPORTED: it is missing. */

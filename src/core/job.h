@@ -21,6 +21,8 @@ struct job {
 	struct module module;
 	int artefact;
 	struct slot *slot;
+	int pid;		/* of the worker that was taken */
+	struct spawn_dead dead; /* how it ended, if that was asked */
 	struct redoma_result *result;
 };
 

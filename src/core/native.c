@@ -57,6 +57,7 @@ static int take(struct native_run *n, struct redoma_error *err)
 	j->result->usage.queue_us = clock_monotonic_us() - from;
 	j->result->usage.cold = j->slot->cold;
 	j->result->walls = j->slot->ready;
+	j->pid = j->slot->pid;
 	j->result->native = true;
 	return 0;
 }
@@ -137,6 +138,7 @@ static int judge(struct native_run *n, struct talk *t, struct redoma_error *err)
 	struct job *j = n->job;
 
 	account(n);
+	j->dead = n->dead.end;
 	/* Memory that ran out explains whatever else was seen. */
 	if (n->dead.oom && t->verdict != VERDICT_CANCELLED)
 		t->verdict = VERDICT_MEMORY;

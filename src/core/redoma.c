@@ -209,6 +209,8 @@ int redoma_open(const struct redoma_policy *p, const struct redoma_options *o,
 		return r;
 	r = install_cache(h, known.cache_dir, err);
 	if (!r)
+		r = install_incidents(h, known.incident_dir, err);
+	if (!r)
 		r = make_pool(h, &known, err);
 	if (r)
 		return r;
@@ -275,6 +277,27 @@ int redoma_run(struct redoma *h, const struct redoma_request *q,
 	r = run_request(h, &known, ret, err);
 	end_run(h);
 	return r;
+}
+
+int redoma_stats(const struct redoma *h, struct redoma_stats *ret,
+		 struct redoma_error *err)
+{
+	struct redoma_stats now;
+	size_t n;
+
+	if (!h || !ret || ret->size < sizeof ret->size)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "redoma_stats needs a handle and a struct whose "
+			       "size is set (REDOMA_STATS_INIT)");
+	now = h->stats;
+	pool_count(h->pool, &now.zygotes, &now.parked);
+	jails_count(h->jails, &now.spawners, &now.jails);
+	/* What an older caller has no room for stays out; what a newer one has
+	 * more stays as it set it. */
+	n = ret->size < sizeof now ? ret->size : sizeof now;
+	now.size = ret->size;
+	memcpy(ret, &now, n);
+	return 0;
 }
 
 int handle_random(struct redoma *h, void *p, size_t n)

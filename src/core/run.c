@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "broker/publish.h"
+#include "core/incident.h"
 #include "core/install.h"
 #include "core/job.h"
 #include "core/native.h"
@@ -172,6 +173,7 @@ static int take(struct job *j, struct redoma_error *err)
 	j->result->usage.cold = j->slot->cold;
 	j->result->usage.has_verify = j->h->verify;
 	j->result->walls = j->slot->ready;
+	j->pid = j->slot->pid;
 	j->result->nothing_granted = !j->policy->n_grants;
 	return 0;
 }
@@ -319,7 +321,6 @@ static int execute(struct job *j, struct redoma_error *err)
 {
 	CLEANUP(talk_done) struct talk t = {.result = j->result};
 	struct redoma_error why = {0};
-	struct spawn_dead dead = {0};
 	struct errand e = {
 		.sealed = j->sealed,
 		.module_fd = j->slot->loaded ? -1 : j->artefact,
@@ -339,8 +340,8 @@ static int execute(struct job *j, struct redoma_error *err)
 	if (r)
 		return failed(j, r, &why, err);
 	if (t.verdict == VERDICT_GONE)
-		pool_kill(j->h->pool, TAKE_PTR(j->slot), true, &dead);
-	r = verdict_fill(j->result, &t, &dead, j->sealed, err);
+		pool_kill(j->h->pool, TAKE_PTR(j->slot), true, &j->dead);
+	r = verdict_fill(j->result, &t, &j->dead, j->sealed, err);
 	if (!r)
 		r = seal_verify(j->sealed, err);
 	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)
@@ -377,6 +378,22 @@ static int run_job(struct job *j, struct redoma_error *err)
 	return r ? r : execute(j, err);
 }
 
+static void count(const struct job *j)
+{
+	struct redoma_stats *s = &j->h->stats;
+	enum redoma_status status = j->result->status;
+
+	s->runs++;
+	s->cold += j->result->usage.cold;
+	s->ok += status == REDOMA_STATUS_OK;
+	s->errors += status == REDOMA_STATUS_ERROR;
+	s->limits += j->result->limit_name != NULL;
+	s->breaches += status == REDOMA_STATUS_BREACH;
+	s->crashes += status == REDOMA_STATUS_CRASHED;
+	if (verdict_is_bad(status))
+		incident_keep(j);
+}
+
 int run_request(struct redoma *h, const struct redoma_request *q,
 		struct redoma_result **ret, struct redoma_error *err)
 {
@@ -389,8 +406,11 @@ int run_request(struct redoma *h, const struct redoma_request *q,
 		r = make_id(&j, err);
 	if (!r)
 		r = run_job(&j, err);
-	if (r)
+	if (r) {
+		h->stats.refused++;
 		return r;
+	}
+	count(&j);
 	*ret = TAKE_PTR(j.result);
 	return 0;
 }

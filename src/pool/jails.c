@@ -46,6 +46,17 @@ void jails_free(struct jails *j)
 	empty(j, spawner_end);
 }
 
+void jails_count(const struct jails *j, uint64_t *ret_spawners,
+		 uint64_t *ret_jails)
+{
+	*ret_spawners = *ret_jails = 0;
+	for (const struct spawner *s = j->spawners; s; s = s->next) {
+		++*ret_spawners;
+		for (const struct slot *t = s->idle; t; t = t->next)
+			++*ret_jails;
+	}
+}
+
 void jails_forget(struct jails *j)
 {
 	empty(j, spawner_forget);

@@ -52,6 +52,9 @@ MUST_CHECK int jails_admit(struct jails *j, struct slot *s,
  * if the spawner does not say that it is over: then that is ended too. */
 MUST_CHECK int jails_end(struct jails *j, struct slot *s,
 			 struct native_dead *ret, struct redoma_error *err);
+/* As pool_count. */
+void jails_count(const struct jails *j, uint64_t *ret_spawners,
+		 uint64_t *ret_jails);
 void jails_free(struct jails *j);
 /* The same in a child that has a copy of j: its processes are not ended. */
 void jails_forget(struct jails *j);

@@ -50,6 +50,17 @@ void pool_free(struct pool *p)
 	empty(p, zygote_end);
 }
 
+void pool_count(const struct pool *p, uint64_t *ret_zygotes,
+		uint64_t *ret_parked)
+{
+	*ret_zygotes = *ret_parked = 0;
+	for (const struct zygote *z = p->zygotes; z; z = z->next) {
+		++*ret_zygotes;
+		for (const struct slot *s = z->idle; s; s = s->next)
+			++*ret_parked;
+	}
+}
+
 void pool_forget(struct pool *p)
 {
 	empty(p, zygote_forget);

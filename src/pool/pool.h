@@ -77,6 +77,9 @@ void pool_drop(struct slot *s);
  * crash or breach).  ret may be NULL. */
 void pool_kill(struct pool *p, struct slot *s, bool poison,
 	       struct spawn_dead *ret);
+/* Zygotes there are, and workers that wait parked as far as was heard. */
+void pool_count(const struct pool *p, uint64_t *ret_zygotes,
+		uint64_t *ret_parked);
 void pool_free(struct pool *p);
 /* The same in a child that has a copy of p: its processes are not ended. */
 void pool_forget(struct pool *p);

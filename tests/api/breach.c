@@ -51,7 +51,7 @@ static void place_open(struct place *p, const char *worker, const char *text)
 	struct redoma_policy *pol = policy(text);
 	struct redoma_error err = {0};
 	const char *tmp = getenv("TMPDIR");
-	char program[PATH], cache[PATH];
+	char program[PATH], cache[PATH], incidents[2 * PATH];
 
 	snprintf(p->dir, sizeof p->dir, "%s/breach-XXXXXX", tmp ? tmp : "/tmp");
 	assert_non_null(mkdtemp(p->dir));
@@ -62,6 +62,9 @@ static void place_open(struct place *p, const char *worker, const char *text)
 	link_to(p, "redoma-compile", "redoma-compile");
 	o.install_dir = p->dir;
 	o.cache_dir = cache;
+	/* A file stands there: nothing is kept. */
+	snprintf(incidents, sizeof incidents, "%s/images/none", p->dir);
+	o.incident_dir = incidents;
 	o.single = !strcmp(worker, "forger");
 	o.verify = !strcmp(worker, "stale") || !strcmp(worker, "traitor");
 	if (redoma_open(pol, &o, &p->handle, &err))
