@@ -3,6 +3,7 @@
 #define NATIVE_CORE_H
 
 #include <fcntl.h>
+#include <grp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -51,6 +52,7 @@ struct core {
 	int admitted_fds[8];
 	struct redoma_error failed;
 	bool gone; /* end of file */
+	unsigned uid; /* to start as; 0: as we are */
 };
 
 /* What a run came to. */
@@ -81,11 +83,14 @@ static const struct native_item core_root[] = {
 	{NATIVE_EMPTY, 0, "/out", ""},
 };
 
-static inline void core_exec(int sock)
+static inline void core_exec(int sock, unsigned uid)
 {
 	char *argv[] = {(char *)"redoma-spawner", NULL};
 	char *env[] = {NULL};
 
+	if (uid && (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
+		    setresuid(uid, uid, uid)))
+		_exit(126);
 	dup2(sock, 100);
 	dup2(100, 3);
 	close_range(4, ~0U, 0);
@@ -218,7 +223,7 @@ static inline int core_start_with(struct core *k,
 	k->pid = fork();
 	assert_true(k->pid >= 0);
 	if (!k->pid)
-		core_exec(sv[1]);
+		core_exec(sv[1], k->uid);
 	close(sv[1]);
 	k->c = malloc(sizeof *k->c);
 	channel_init(k->c, sv[0]);

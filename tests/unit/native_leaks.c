@@ -254,7 +254,7 @@ static void the_spawner_is_killed_early(void **state)
 				 0);
 		pid = fork();
 		if (!pid)
-			core_exec(sv[1]);
+			core_exec(sv[1], 0);
 		close(sv[1]);
 		k.c = malloc(sizeof *k.c);
 		channel_init(k.c, sv[0]);

@@ -218,7 +218,6 @@ static void fork_bomb(void **state)
 		assert_true(r.o.status == REDOMA_STATUS_WALL_LIMIT ||
 			    r.o.status == REDOMA_STATUS_ERROR ||
 			    r.o.status == REDOMA_STATUS_OUTPUT_LIMIT);
-	print_message("# status %d out %s err %s cpu %d refused %d\n", (int)r.o.status, r.out, r.err, (int)r.death.cpu_us, (int)r.death.pids_refused);
 	assert_false(r.death.survivors);
 	assert_true(r.death.pids_refused > 0);
 	core_run_done(&r);
@@ -431,6 +430,36 @@ static void nothing_of_the_host(void **state)
 	core_run_done(&r);
 }
 
+/* Without a memory group there is no native program, unless that is allowed. */
+static void an_ordinary_user(void **state)
+{
+	struct core other = {.setup = core_setup(), .uid = 65534};
+	struct core_run r;
+	int e;
+
+	(void)state;
+	if (getuid())
+		skip();
+	e = core_start_with(&other, core_root,
+			    sizeof core_root / sizeof *core_root);
+	if (e) {
+		assert_int_equal(e, REDOMA_E_UNSUPPORTED);
+		assert_non_null(strstr(other.failed.text, "group"));
+	}
+	core_stop(&other);
+	other = (struct core){.setup = core_setup(), .uid = 65534};
+	other.setup.may_lack = 1u << JAIL_CGROUP;
+	core_start(&other);
+	for (int i = 0; i < 5; i++) {
+		core_run_init(&r);
+		core_sh(&other, &r, "id -u; echo x >/tmp/a && cat /tmp/a");
+		assert_string_equal(r.out, "1000\nx\n");
+		assert_int_equal(r.o.status, REDOMA_STATUS_OK);
+		core_run_done(&r);
+	}
+	assert_int_equal(core_stop(&other), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,6 +481,7 @@ int main(void)
 		cmocka_unit_test(write_grants),
 		cmocka_unit_test(nothing_collected),
 		cmocka_unit_test(nothing_of_the_host),
+		cmocka_unit_test(an_ordinary_user),
 	};
 
 	return cmocka_run_group_tests(tests, up, down);
