@@ -180,23 +180,36 @@ static int show_aside(struct native *n, int mount_fd, const struct spot *s,
 	return show(n, mount_fd, path, true, false, err);
 }
 
-static int show(struct native *n, int mount_fd, const char *guest,
-		bool directory, bool writable, struct redoma_error *err)
+static int check_kind(const struct native *n, int mount_fd, const char *guest,
+		      bool directory, struct redoma_error *err)
 {
-	CLEANUP(close_spot) struct spot s = {.dir_fd = -1};
-	struct stat st, at;
-	uint64_t id;
-	int rc;
+	struct stat st;
 
 	if (n->n_grants == NATIVE_GRANTS_MAX)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "more than %d grants", NATIVE_GRANTS_MAX);
-	if (fstat(mount_fd, &st) || mount_id(mount_fd, &id))
+	if (fstat(mount_fd, &st))
 		return err_sys(err, WHERE, "look at the grant %.150s", guest);
 	if (directory ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode))
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the grant %.150s is not a %s", guest,
 			       directory ? "directory" : "regular file");
+	return 0;
+}
+
+static int show(struct native *n, int mount_fd, const char *guest,
+		bool directory, bool writable, struct redoma_error *err)
+{
+	CLEANUP(close_spot) struct spot s = {.dir_fd = -1};
+	struct stat at;
+	uint64_t id;
+	int rc = check_kind(n, mount_fd, guest, directory, err);
+
+	if (rc)
+		return rc;
+	if (mount_id(mount_fd, &id))
+		return err_sys(err, WHERE, "look at the mount of %.150s",
+			       guest);
 	rc = find_spot(n, guest, directory, &s, err);
 	if (rc)
 		return rc;

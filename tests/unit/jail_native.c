@@ -24,7 +24,7 @@ static const struct native_entry plain[] = {
 	{NATIVE_LINK, false, "/lib64", "usr/lib64"},
 	{NATIVE_TEXT, false, "/etc/passwd", "u:x:1000:1000::/:/\n"},
 	{NATIVE_FILE, false, "/etc/deep/er/hosts", "/etc/hosts"},
-	{NATIVE_EMPTY, false, "/work", ""},
+	{NATIVE_EMPTY, false, "/place", ""},
 	{NATIVE_EMPTY, false, "/tmp", ""},
 };
 
@@ -41,7 +41,7 @@ static struct {
 	bool early;
 	char grant[PATH_MAX]; /* of the host, for native_mount */
 	int mount_fd;
-	unsigned jails;
+	const char *const *program; /* to exec, instead of payload */
 } now;
 
 static void start(part_fn *init, part_fn *payload)
@@ -53,7 +53,6 @@ static void start(part_fn *init, part_fn *payload)
 	now.n_entries = sizeof plain / sizeof *plain;
 	now.may_lack = BIT(JAIL_CGROUP);
 	now.mount_fd = -1;
-	now.jails = 1;
 }
 
 static _Noreturn void be_payload(struct native *n, struct said *s, int out,
@@ -80,6 +79,12 @@ static _Noreturn void be_payload(struct native *n, struct said *s, int out,
 	/* An early one waits where a bootstrap would. */
 	if (!what && now.early && read(4, &byte, 1) != 1)
 		_exit(97);
+	if (!what && now.program) {
+		static char *env[] = {(char *)"PATH=/usr/bin", NULL};
+
+		execve(now.program[0], (char **)now.program, env);
+		_exit(127);
+	}
 	if (!what && now.payload)
 		s->lock = now.payload(n, s);
 	tell(what && fcntl(out, F_GETFD) >= 0 ? out : 3, s);
@@ -114,7 +119,12 @@ static _Noreturn void be_init(struct native *n, struct said *s, int out)
 		_exit(95);
 	if (waitid(P_PID, (id_t)pid, &info, WEXITED))
 		_exit(94);
-	_exit(info.si_code == CLD_EXITED ? 0 : 93);
+	if (now.program) {
+		s->lock = info.si_code == CLD_EXITED ? info.si_status
+						     : -info.si_status;
+		tell(out, s);
+	}
+	_exit(info.si_code == CLD_EXITED || now.program ? 0 : 93);
 }
 
 static void run(int out, struct said *s)
@@ -276,7 +286,7 @@ static bool is_closed(int sys)
 static int look_around(struct native *n, struct said *s)
 {
 	static const char *const names[] = {"bin", "dev", "etc",  "lib", "lib64",
-					    "proc", "tmp", "usr", "work"};
+					    "proc", "tmp", "usr", "place"};
 	DIR *d = opendir("/");
 	size_t seen = 0, others = 0;
 	const struct dirent *e;
@@ -301,7 +311,7 @@ static int look_around(struct native *n, struct said *s)
 	MUST(!access("/etc/deep/er/hosts", R_OK));
 	MUST(open("/etc/passwd", O_WRONLY) < 0 && is_closed(errno));
 	MUST(open("/new", O_CREAT | O_WRONLY, 0600) < 0 && errno == EROFS);
-	MUST(open("/work/new", O_CREAT | O_WRONLY, 0600) < 0 &&
+	MUST(open("/place/new", O_CREAT | O_WRONLY, 0600) < 0 &&
 	     is_closed(errno));
 	MUST(!stat("/dev/null", &st) && S_ISCHR(st.st_mode));
 	MUST(put("/dev/null", "x"));
@@ -395,7 +405,7 @@ static void make_host(void)
 
 static int grant_dir(struct native *n, struct said *s)
 {
-	static const char *const taken[] = {"/etc/passwd", "/usr", "/work",
+	static const char *const taken[] = {"/etc/passwd", "/usr", "/place",
 					    "/tmp", "/proc", "/etc/deep",
 					    "/usr/bin"};
 	static const char *const wrong[] = {"/", "data", "/data/../x", "/a//b",
@@ -592,6 +602,66 @@ static void places_are_collected(void **state)
 	start(collect, NULL);
 	strcpy(now.grant, host_dir);
 	check();
+}
+
+/* Real programs, with what they need of the filter. */
+static const char *const sh[] = {
+	"/bin/sh", "-c",
+	"set -e; cd /tmp; for i in 1 2 3; do echo $i; done | sort -r >x; "
+	"test \"$(head -1 x)\" = 3; cp x y; mv y z; cmp x z; rm z; mkdir -p d/e; "
+	"rmdir d/e; ln -s x l; test \"$(cat l | wc -l)\" -eq 3; chmod 600 x; "
+	"touch x; ls -l / >/dev/null; sleep 0.01; date >/dev/null; "
+	"find / -maxdepth 1 >/dev/null; sed -n 1p /etc/passwd | grep -q 1000; "
+	"gzip <x | gzip -d | cmp - x; test \"$(id -u)\" = 1000",
+	NULL};
+static const char *const python[] = {
+	"/usr/bin/python3", "-I", "-c",
+	"import threading, subprocess, asyncio, tempfile, os, shutil, json\n"
+	"t = threading.Thread(target=lambda: sum(range(1000)))\n"
+	"t.start(); t.join()\n"
+	"async def m(): await asyncio.sleep(0.01)\n"
+	"asyncio.run(m())\n"
+	"d = tempfile.mkdtemp()\n"
+	"open(d + '/x', 'w').write('hi')\n"
+	"shutil.copy(d + '/x', d + '/y')\n"
+	"o = subprocess.run(['/bin/echo', 'x'], capture_output=True).stdout\n"
+	"assert o == b'x\\n' and os.getuid() == 1000\n"
+	"async def p():\n"
+	"  q = await asyncio.create_subprocess_exec('/bin/true')\n"
+	"  assert await q.wait() == 0\n"
+	"asyncio.run(p())\n",
+	NULL};
+static const char *const node[] = {
+	"/usr/bin/node", "-e",
+	"const {Worker} = require('worker_threads');"
+	"const fs = require('fs'), assert = require('assert');"
+	"fs.writeFileSync('/tmp/x', 'y');"
+	"fs.copyFileSync('/tmp/x', '/tmp/z');"
+	"assert(fs.readFileSync('/tmp/z', 'utf8') == 'y');"
+	"new Worker('let s = 0; for (let i = 0; i < 1e5; i++) s += i;"
+	"require(\"worker_threads\").parentPort.postMessage(s)', {eval: true})"
+	".on('message', m => require('child_process').exec('echo hi', (e, o) =>"
+	" process.exit(!e && o == 'hi\\n' && m == 4999950000 ? 0 : 1)))",
+	NULL};
+
+static void programs_run(void **state)
+{
+	static const char *const *const all[] = {sh, python, node};
+	struct said s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		if (access(all[i][0], X_OK))
+			continue;
+		start(NULL, NULL);
+		now.program = all[i];
+		for (int ordinary = geteuid() != 0; ordinary < 2; ordinary++) {
+			assert_true(apart(ordinary, run, &s));
+			if (s.prepare || s.lock)
+				fail_msg("%s: %s (%d)", all[i][0], s.err.text,
+					 s.lock);
+		}
+	}
 }
 
 /* Hosts and policies that lack something. */
@@ -847,6 +917,7 @@ int main(void)
 		cmocka_unit_test(an_early_payload_may_write_to_later_places),
 		cmocka_unit_test(late_places_are_counted),
 		cmocka_unit_test(places_are_collected),
+		cmocka_unit_test(programs_run),
 		cmocka_unit_test(without_group_is_refused),
 		cmocka_unit_test(what_lacks_is_refused_or_reported),
 		cmocka_unit_test(jails_are_apart),
