@@ -1,9 +1,10 @@
 #include "runtime/ldso.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,29 +83,48 @@ static void choose(struct ldso *l)
 static int read_conf(struct ldso *l, const char *path, int depth,
 		     struct redoma_error *err);
 
+/* Every file of a directory whose name matches, in order of names.  (glob(3) of
+ * glibc frees twice when memory runs out.) */
+static int include_matching(struct ldso *l, const char *dir,
+			    const char *pattern, int depth,
+			    struct redoma_error *err)
+{
+	struct dirent **names = NULL;
+	int n = scandir(dir, &names, NULL, alphasort);
+	char path[PATH_MAX];
+	int rc = 0;
+
+	if (n < 0 && err_is_shortage(errno))
+		return err_sys(err, WHERE, "read %s", SHOW(str_of(dir)));
+	for (int i = 0; i < n; i++) {
+		int len = snprintf(path, sizeof(path), "%s/%s", dir,
+				   names[i]->d_name);
+
+		if (!rc && len > 0 && len < (int)sizeof(path) &&
+		    !fnmatch(pattern, names[i]->d_name, FNM_PERIOD))
+			rc = read_conf(l, path, depth + 1, err);
+		free(names[i]);
+	}
+	free(names);
+	return rc;
+}
+
 static int include(struct ldso *l, const char *from, const char *pattern,
 		   int depth, struct redoma_error *err)
 {
 	const char *slash = strrchr(from, '/');
-	char path[PATH_MAX];
-	glob_t found;
-	int n, rc = 0;
+	char path[PATH_MAX], *last;
+	int n;
 
 	n = pattern[0] == '/' || !slash
 		    ? snprintf(path, sizeof(path), "%s", pattern)
 		    : snprintf(path, sizeof(path), "%.*s/%s",
 			       (int)(slash - from), from, pattern);
-	if (n < 0 || n >= (int)sizeof(path))
+	last = strrchr(path, '/');
+	if (n < 0 || n >= (int)sizeof(path) || !last)
 		return 0;
-	n = glob(path, GLOB_NOCHECK, NULL, &found);
-	if (n == GLOB_NOSPACE)
-		return err_nomem(err, WHERE);
-	if (n)
-		return 0;
-	for (size_t i = 0; !rc && i < found.gl_pathc; i++)
-		rc = read_conf(l, found.gl_pathv[i], depth + 1, err);
-	globfree(&found);
-	return rc;
+	*last = '\0';
+	return include_matching(l, path, last + 1, depth, err);
 }
 
 static int add_dir(struct ldso *l, char *dir, struct redoma_error *err)
@@ -131,12 +151,14 @@ static int read_line(struct ldso *l, const char *path, char *line, int depth,
 		     struct redoma_error *err)
 {
 	char *word, *next = NULL;
+	size_t n;
 	int rc = 0;
 
 	line[strcspn(line, "#")] = '\0';
 	line += strspn(line, " \t\r");
-	if (!strncmp(line, "include", 7) && (line[7] == ' ' || line[7] == '\t')) {
-		for (word = strtok_r(line + 8, " \t\r", &next); !rc && word;
+	n = strcspn(line, " \t\r");
+	if (n == 7 && !memcmp(line, "include", n)) {
+		for (word = strtok_r(line + n, " \t\r", &next); !rc && word;
 		     word = strtok_r(NULL, " \t\r", &next))
 			rc = include(l, path, word, depth, err);
 		return rc;

@@ -142,13 +142,12 @@ static bool step(struct look *k, const char *name)
 
 bool look_up(const struct root *r, const char *path, char host[PATH_MAX])
 {
-	CLEANUP_FREE struct look *k = calloc(1, sizeof(*k));
+	struct look look = {.root = r}, *k = &look;
 	char name[NAME_MAX + 1];
-	bool ok = k && path[0] == '/' && strlen(path) < PATH_MAX;
+	bool ok = path[0] == '/' && strlen(path) < PATH_MAX;
 
 	if (!ok)
 		return false;
-	k->root = r;
 	strcpy(k->rest, path);
 	while (ok) {
 		size_t skip = strspn(k->rest, "/");

@@ -185,15 +185,16 @@ static int read_script(const char *path, char *line, char **ret,
 	return *ret ? 0 : err_nomem(err, WHERE);
 }
 
+/* A file that may be missing. */
 static int read_file(const char *path, struct buf *out,
 		     struct redoma_error *err)
 {
 	CLEANUP_FD int fd =
 		fd_lift(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 
-	if (fd < 0)
+	if (fd < 0 && err_is_shortage(errno))
 		return err_sys(err, WHERE, "open %s", SHOW(str_of(path)));
-	return fd_read_all(fd, VERSION_MAX, path, out, err);
+	return fd < 0 ? 0 : fd_read_all(fd, VERSION_MAX, path, out, err);
 }
 
 /* DIR/shims/NAME of pyenv is a script that asks pyenv which one to start.
@@ -207,7 +208,7 @@ static int find_shimmed(const char *path, char ret[PATH_MAX],
 	size_t n = (size_t)(name - 1 - path);
 	char at[PATH_MAX], *word, *next = NULL;
 	struct stat st;
-	int len;
+	int rc, len;
 
 	if (n < 6 || strncmp(path + n - 6, "/shims", 6))
 		return 0;
@@ -216,8 +217,9 @@ static int find_shimmed(const char *path, char ret[PATH_MAX],
 	if (len >= (int)sizeof(at) || stat(at, &st))
 		return 0;
 	snprintf(at, sizeof(at), "%.*s/version", (int)n, path);
-	if (read_file(at, &text, NULL) || !text.data)
-		buf_clear(&text);
+	rc = read_file(at, &text, err);
+	if (rc)
+		return rc;
 	for (word = text.data ? strtok_r(text.data, " \t\r\n", &next) : NULL;
 	     word; word = strtok_r(NULL, " \t\r\n", &next)) {
 		len = snprintf(at, sizeof(at), "%.*s/versions/%s/bin/%s",

@@ -1,10 +1,11 @@
 #include "runtime/python.h"
 
-#include <glob.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "runtime/scan.h"
 
@@ -28,31 +29,39 @@ static bool go_up(char path[PATH_MAX])
 	return true;
 }
 
+static void dir_cleanup(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
 /* The version is in the name of the directory where the program's own name
- * does not tell: "python3". */
+ * does not tell: "python3".  Not if there are two. */
 static bool guess_version(const char *prefix, const char *lib,
 			  char version[PYTHON_VERSION_MAX])
 {
-	char pattern[PATH_MAX + 32];
-	glob_t found;
-	bool ok = false;
+	char path[PATH_MAX + NAME_MAX + 64];
+	char v[PYTHON_VERSION_MAX] = "";
+	CLEANUP(dir_cleanup) DIR *d = NULL;
+	struct dirent *e;
+	int n = 0;
 
-	snprintf(pattern, sizeof(pattern), "%s/%s/python3.*/os.py", prefix,
-		 lib);
-	if (glob(pattern, 0, NULL, &found))
-		return false;
-	if (found.gl_pathc == 1) {
-		const char *from = found.gl_pathv[0] + strlen(prefix) +
-				   strlen(lib) + strlen("//python");
-		size_t n = strcspn(from, "/");
+	snprintf(path, sizeof(path), "%s/%s", prefix, lib);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		const char *from = e->d_name + strlen("python");
 
-		ok = n < PYTHON_VERSION_MAX;
-		if (ok)
-			snprintf(version, PYTHON_VERSION_MAX, "%.*s", (int)n,
-				 from);
+		snprintf(path, sizeof(path), "%s/%s/%s/os.py", prefix, lib,
+			 e->d_name);
+		if (strncmp(e->d_name, "python3.", 8) ||
+		    strlen(from) >= sizeof(v) || !exists(path))
+			continue;
+		strcpy(v, from);
+		n++;
 	}
-	globfree(&found);
-	return ok;
+	if (n == 1)
+		memcpy(version, v, sizeof(v));
+	return n == 1;
 }
 
 static bool has_library(const char *prefix, const char *lib,
