@@ -120,6 +120,13 @@ static int not_warm(struct init *i, const char *why, struct redoma_error *err)
 		       *head ? SHOW(str_of(head)) : "it said nothing");
 }
 
+static void bury(struct init *i)
+{
+	watch_clear(i->sigfd);
+	while (payload_reap(&i->payload))
+		;
+}
+
 /* Until the payload is ready, has ended, or the time is over. */
 static int warm_up(struct init *i, struct redoma_error *err)
 {
@@ -137,12 +144,10 @@ static int warm_up(struct init *i, struct redoma_error *err)
 			continue;
 		if (p[0].revents)
 			boot_read(&i->boot);
-		if (p[1].revents) {
-			watch_clear(i->sigfd);
-			payload_reap(&i->payload);
-		}
+		if (p[1].revents)
+			bury(i);
 		if (i->boot.state != BOOT_TALKS || i->payload.dead) {
-			payload_reap(&i->payload);
+			bury(i);
 			return not_warm(i, "ended before it was ready", err);
 		}
 	}
@@ -213,8 +218,7 @@ static int wait_for_run(struct init *i, struct redoma_error *err)
 			continue;
 		if (p[0].revents)
 			return request_read(&i->channel, &i->request, err);
-		watch_clear(i->sigfd);
-		payload_reap(&i->payload);
+		bury(i);
 		if (i->payload.dead)
 			return not_warm(i, "ended while it was parked", err);
 	}

@@ -112,6 +112,17 @@ static void forget(struct cot *c)
 		close(TAKE_FD(c->pidfd));
 }
 
+static int tell_failure(struct nursery *n, const char *what,
+			struct redoma_error *err)
+{
+	struct redoma_error why;
+
+	err_set(&why, REDOMA_E_WORKER, WHERE, "%s: %s", n->kit.setup->program,
+		what);
+	return channel_send(n->channel, FRAME_FAILED, FRAME_LAST, &why,
+			    sizeof why, err);
+}
+
 int nursery_deliver(struct nursery *n, struct cot *c, struct redoma_error *err)
 {
 	struct spawn_born born = {.slot = c->slot, .pid = c->pid, .cpu = -1};
@@ -134,11 +145,13 @@ int nursery_deliver(struct nursery *n, struct cot *c, struct redoma_error *err)
 		return r;
 	}
 	forget(c);
+	if (c->admitted) /* the core wanted its end */
+		return 0;
 	n->calm = true;
 	if (len == sizeof m && m.f.kind == FRAME_FAILED)
 		return channel_send(n->channel, FRAME_FAILED, FRAME_LAST,
 				    m.body, sizeof m.body, err);
-	return 0;
+	return tell_failure(n, "a jail ended before it was ready", err);
 }
 
 /* Descriptors of one ADMIT: what came, and what goes. */
@@ -254,17 +267,12 @@ static int kill_all(struct cot *c)
 /* Those that end while they are parked are not made for ever. */
 static int died_idle(struct nursery *n, struct redoma_error *err)
 {
-	struct redoma_error why;
-
 	if (++n->idle_deaths < IDLE_DEATHS_MAX)
 		return 0;
 	n->calm = true;
 	n->idle_deaths = 0;
-	err_set(&why, REDOMA_E_WORKER, WHERE,
-		       "%s ends by itself before it is given a run",
-		       n->kit.setup->program);
-	return channel_send(n->channel, FRAME_FAILED, FRAME_LAST, &why,
-			    sizeof why, err);
+	return tell_failure(n, "it ends by itself before it is given a run",
+			    err);
 }
 
 static int bury(struct nursery *n, struct cot *c, const siginfo_t *si,

@@ -230,12 +230,13 @@ static pid_t reap_one(struct payload *p)
 	return pid;
 }
 
-void payload_reap(struct payload *p)
+bool payload_reap(struct payload *p)
 {
 	int n = REAP_AT_ONCE;
 
-	while (n-- && reap_one(p) > 0)
-		;
+	while (n && reap_one(p) > 0)
+		n--;
+	return !n;
 }
 
 int payload_end(struct payload *p, uint64_t wait_us, struct redoma_error *err)

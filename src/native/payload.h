@@ -60,8 +60,9 @@ MUST_CHECK int payload_bound(const struct payload *p,
 			     struct redoma_error *err);
 /* CPU time of the payload's first process so far; 0 if it is gone. */
 uint64_t payload_cpu_us(const struct payload *p);
-/* Takes what has ended, a few at most. */
-void payload_reap(struct payload *p);
+/* Takes what has ended, a few at most.  True: there may be more, and no signal
+ * will tell. */
+bool payload_reap(struct payload *p);
 /* Kills everything else in the jail and reaps it all, within wait_us;
  * REDOMA_E_BUSY: something could not be ended.  Does nothing but fail in a
  * process that is not pid 1. */

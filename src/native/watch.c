@@ -68,7 +68,7 @@ static int wait_for(const struct watch *w, struct pollfd p[P_COUNT],
 	uint64_t now = clock_monotonic_us();
 	uint64_t at = w->wall_at_us < w->cpu_at_us ? w->wall_at_us
 						   : w->cpu_at_us;
-	uint64_t left = at > now ? at - now : 0;
+	uint64_t left = at > now && !w->more_dead ? at - now : 0;
 	struct timespec t = {(time_t)(left / 1000000),
 			     (long)(left % 1000000) * 1000};
 	nfds_t i;
@@ -114,7 +114,7 @@ void watch_clear(int sigfd)
 static void bury(struct watch *w)
 {
 	watch_clear(w->sigfd);
-	payload_reap(w->payload);
+	w->more_dead = payload_reap(w->payload);
 	if (w->payload->dead && w->end == WATCH_RUNS)
 		w->end = WATCH_DIED;
 }
@@ -138,7 +138,7 @@ static int serve(struct watch *w, const struct pollfd p[P_COUNT],
 		talk(w, p[P_BOOT].revents);
 	if (w->pump.over)
 		w->end = WATCH_OUTPUT;
-	if (p[P_CHILD].revents)
+	if (p[P_CHILD].revents || w->more_dead)
 		bury(w);
 	return 0;
 }
@@ -148,7 +148,6 @@ int watch_run(struct watch *w, struct redoma_error *err)
 	struct pollfd p[P_COUNT];
 	int r = 0;
 
-	/* More may have ended than was reaped at once; signals do not queue. */
 	while (!r && w->end == WATCH_RUNS) {
 		fill(w, p);
 		r = wait_for(w, p, err);

@@ -28,6 +28,7 @@ struct watch {
 	int core;  /* the socket; its end ends us */
 	uint64_t wall_at_us, cpu_at_us, cpu_limit_us, cpu_before_us;
 	enum watch_end end;
+	bool more_dead; /* than were reaped at once */
 };
 
 /* The clock starts here. */

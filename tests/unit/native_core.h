@@ -59,6 +59,7 @@ struct core {
 struct core_run {
 	struct plan plan;
 	struct plan_grant grants[4];
+	uint64_t pids;
 	const char *source, *input;
 	size_t input_len;
 	/* Results. */
@@ -292,6 +293,7 @@ static inline void core_run_init(struct core_run *r)
 				    .in_flight = 1,
 				    .files = 64},
 			 .grants = r->grants},
+		.pids = 32,
 		.input = ""};
 }
 
@@ -301,7 +303,7 @@ static inline int core_admit(struct core *k, const struct core_slot *s,
 {
 	struct native_admit a = {.slot = s->number,
 				 .memory_bytes = r->plan.limits.memory_bytes,
-				 .pids = 32};
+				 .pids = r->pids};
 	uint32_t at, i;
 	int fds[4];
 

@@ -430,6 +430,86 @@ static void nothing_of_the_host(void **state)
 	core_run_done(&r);
 }
 
+/* Orphans by the hundred, all dying at once, and the program with them. */
+static void many_orphans(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		core_run_init(&r);
+		r.pids = 400;
+		core_sh(&k, &r, "i=0; while [ $i -lt 150 ]; do (sleep 0.3 &); "
+				"i=$((i+1)); done; sleep 0.3; exit 3");
+		assert_int_equal(r.o.status, REDOMA_STATUS_ERROR);
+		assert_int_equal(r.o.exit_code, 3);
+		core_run_done(&r);
+	}
+	/* More than there may be at once, one after the other. */
+	sh(&r, "i=0; while [ $i -lt 300 ]; do (true &); i=$((i+1)); done; "
+	       "echo done");
+	assert_int_equal(r.o.status, REDOMA_STATUS_OK);
+	core_run_done(&r);
+}
+
+/* init has no handler that a program could reach. */
+static void signals_to_init(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	sh(&r, "for s in KILL STOP TSTP SEGV CHLD TERM HUP INT PIPE USR1 SYS; "
+	       "do kill -$s 1; kill -$s -1; done 2>/dev/null; echo alive");
+	assert_true(r.has_outcome);
+	core_run_done(&r);
+	sh(&r, "trap '' TERM HUP INT PIPE USR1 TSTP; for s in KILL STOP TSTP "
+	       "SEGV CHLD TERM HUP INT PIPE USR1 SYS; do kill -$s 1; done "
+	       "2>/dev/null; echo alive");
+	assert_true(r.has_outcome);
+	assert_int_equal(r.o.status, REDOMA_STATUS_OK);
+	assert_string_equal(r.out, "alive\n");
+	core_run_done(&r);
+}
+
+/* It closes what it has, and talks on other descriptors. */
+static void closes_everything(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	sh(&r, "exec <&- >&- 2>&-; sleep 0.1; exit 2");
+	assert_int_equal(r.o.exit_code, 2);
+	core_run_done(&r);
+	sh(&r, "for i in 3 4 5 6 7 8 9; do echo x >&$i; done 2>/dev/null; "
+	       "ls /proc/self/fd | wc -l");
+	assert_string_equal(r.out, "4\n");
+	core_run_done(&r);
+}
+
+static void ended_while_it_is_born(void **state)
+{
+	struct native_end e;
+	struct core_run r;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		struct core_slot *s = core_take(&k);
+
+		/* This one, and the next, of which nothing was heard. */
+		e.slot = s->number + 1;
+		assert_int_equal(channel_send(k.c, FRAME_SPAWN, FRAME_LAST,
+					      NULL, 0, NULL),
+				 0);
+		assert_int_equal(channel_send(k.c, FRAME_END, FRAME_LAST, &e,
+					      sizeof e, NULL),
+				 0);
+		core_end(&k, s, &r.death);
+	}
+	sh(&r, "echo fine");
+	assert_string_equal(r.out, "fine\n");
+	core_run_done(&r);
+}
+
 /* Without a memory group there is no native program, unless that is allowed. */
 static void an_ordinary_user(void **state)
 {
@@ -481,6 +561,10 @@ int main(void)
 		cmocka_unit_test(write_grants),
 		cmocka_unit_test(nothing_collected),
 		cmocka_unit_test(nothing_of_the_host),
+		cmocka_unit_test(many_orphans),
+		cmocka_unit_test(signals_to_init),
+		cmocka_unit_test(closes_everything),
+		cmocka_unit_test(ended_while_it_is_born),
 		cmocka_unit_test(an_ordinary_user),
 	};
 
