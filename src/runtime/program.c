@@ -148,6 +148,11 @@ static int open_program(const char *path, int *ret_fd, uint64_t *ret_size,
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "there is no program %s", SHOW(str_of(path)));
+	if (fd < 0 && errno == EACCES)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the program %s may not be read by you; name "
+			       "another or change its mode",
+			       SHOW(str_of(path)));
 	if (fd < 0 || fstat(fd, &st))
 		return err_sys(err, WHERE, "open the program %s",
 			       SHOW(str_of(path)));
