@@ -33,9 +33,9 @@ static _Noreturn void be_payload(struct native *n, int out, int gate)
 	tell(3, 'E', text);
 }
 
-static _Noreturn void be_init(struct native *n, int out)
+static _Noreturn void be_init(struct native *n, int out, int mount_fd)
 {
-	int keep[] = {0, 1, 2, out}, gate[2], dir = -1;
+	int keep[] = {0, 1, 2, out, mount_fd}, gate[2], dir = -1;
 	struct jail_report report;
 	struct redoma_error err = {0};
 	siginfo_t info;
@@ -43,7 +43,9 @@ static _Noreturn void be_init(struct native *n, int out)
 	pid_t pid;
 
 	getsid(MARK_INIT);
-	rc = native_enter(n, keep, 4, &report, &err);
+	rc = native_enter(n, keep, 5, &report, &err);
+	if (!rc)
+		rc = native_attach(n, mount_fd, "/tmp/in", true, &err);
 	if (!rc)
 		rc = native_scratch(n, "/out/r", false, 4096, 1, &dir, &err);
 	if (!rc && report.state[JAIL_MOUNT] == JAIL_ENFORCED &&
@@ -85,21 +87,23 @@ static void be_spawner(int out)
 	struct redoma_error err = {0};
 	struct jail_report report;
 	struct native *n = NULL;
-	int pidfd = -1;
+	int pidfd = -1, granted = open("/usr", O_PATH | O_CLOEXEC), fd = -1;
 	siginfo_t info;
 	pid_t pid;
 
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0)
+	for (int i = 0; i < 3; i++)
+		if (fcntl(i, F_GETFD) < 0)
 			(void)!open("/dev/null", O_RDWR);
 	getsid(MARK_SPAWNER);
 	if (native_prepare(&o, &n, &report, &err))
+		tell(out, 'E', err.text);
+	if (native_mount(n, granted, 5000, &fd, &err))
 		tell(out, 'E', err.text);
 	pid = native_fork(n, NULL, &pidfd, &err);
 	if (pid < 0)
 		tell(out, 'E', err.text);
 	if (!pid)
-		be_init(n, out);
+		be_init(n, out, fd);
 	getsid(MARK_END);
 	waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED);
 	native_free(n);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <cmocka.h>
 #include "jail/native_state.h"
@@ -323,10 +324,26 @@ static int look_around(struct native *n, struct said *s)
 	return 0;
 }
 
+/* Not even with the capability that init still has. */
+static int unlock(struct native *n, struct said *s)
+{
+	static const char *const mounts[] = {"/usr", "/etc", "/dev/null"};
+	struct mount_attr a = {.attr_clr = MOUNT_ATTR_RDONLY};
+
+	(void)n;
+	for (size_t i = 0; i < sizeof mounts / sizeof *mounts; i++)
+		MUST(mount_setattr(AT_FDCWD, mounts[i], 0, &a, sizeof a) &&
+		     errno == EPERM);
+	a.attr_clr = MOUNT_ATTR_NOSUID;
+	MUST(mount_setattr(AT_FDCWD, "/usr", 0, &a, sizeof a) &&
+	     errno == EPERM);
+	return 0;
+}
+
 static void the_root_is_what_was_asked_for(void **state)
 {
 	(void)state;
-	start(NULL, look_around);
+	start(unlock, look_around);
 	check();
 }
 
@@ -498,6 +515,47 @@ static void what_is_no_file_is_not_mounted(void **state)
 	start(grant_file, see_file);
 	strcpy(now.grant, "/dev/null");
 	check_refused("take a file or directory");
+}
+
+/* A mounter that is late: its answer is not taken for that of the next. */
+static void ask_twice(int out, struct said *s)
+{
+	struct native_options o = {.may_lack = BIT(JAIL_CGROUP),
+				   .entries = plain,
+				   .n_entries = 1,
+				   .tmp_bytes = TMP_BYTES};
+	int dir = open(host_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int file = open(host_file, O_RDONLY | O_CLOEXEC);
+	struct native *n = NULL;
+	struct stat st, want;
+	int fd = -1;
+
+	prctl(PR_SET_DUMPABLE, 1);
+	s->prepare = native_prepare(&o, &n, &s->report, &s->err);
+	for (int i = 0; i < 20 && !s->prepare; i++) {
+		s->extra[0] += native_mount(n, dir, 0, &fd, &s->err) ==
+			       REDOMA_E_BUSY;
+		s->prepare = native_mount(n, file, 5000, &fd, &s->err);
+		if (!s->prepare && (fstat(file, &want) || fstat(fd, &st) ||
+				    st.st_ino != want.st_ino ||
+				    st.st_dev != want.st_dev))
+			s->extra[1]++;
+	}
+	tell(out, s);
+}
+
+static void late_answers_are_dropped(void **state)
+{
+	struct said s;
+
+	(void)state;
+	for (int ordinary = geteuid() != 0; ordinary < 2; ordinary++) {
+		assert_true(apart(ordinary, ask_twice, &s));
+		if (s.prepare)
+			fail_msg("%s", s.err.text);
+		assert_true(s.extra[0] > 0); /* some were late */
+		assert_int_equal(s.extra[1], 0);
+	}
 }
 
 static int places[2];
@@ -913,6 +971,7 @@ int main(void)
 		cmocka_unit_test(a_directory_in_tmp_is_shown),
 		cmocka_unit_test(a_granted_file_is_shown),
 		cmocka_unit_test(what_is_no_file_is_not_mounted),
+		cmocka_unit_test(late_answers_are_dropped),
 		cmocka_unit_test(scratch_places_are_writable),
 		cmocka_unit_test(an_early_payload_may_write_to_later_places),
 		cmocka_unit_test(late_places_are_counted),
