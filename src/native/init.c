@@ -369,17 +369,6 @@ static int serve(struct init *i, struct redoma_error *err)
 	return r ? r : reply(i, err);
 }
 
-/* The core has the spawner end us. */
-__attribute__((noreturn)) static void leave(struct init *i, int status)
-{
-	struct frame f;
-	const void *body;
-
-	while (!channel_recv(&i->channel, UINT64_MAX, &f, &body, NULL))
-		;
-	_exit(status);
-}
-
 void init_main(const struct init_kit *k, int sock)
 {
 	uint64_t since = clock_monotonic_us();
@@ -400,8 +389,10 @@ void init_main(const struct init_kit *k, int sock)
 		r = park(i, &report, since, &err);
 	if (!r)
 		r = serve(i, &err);
+	/* The core waits for the spawner's word that all of this is gone: the
+	 * sooner the better. */
 	if (!r)
-		leave(i, 0);
+		_exit(0);
 	/* The core may be gone, or wait for this. */
 	r = channel_send(&i->channel, FRAME_FAILED, FRAME_LAST, &err,
 			 sizeof err, NULL);
