@@ -19,6 +19,8 @@ __attribute__((noreturn)) static void sweep(struct groups *groups, int pipe)
 	char byte;
 
 	prctl(PR_SET_NAME, NAME, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	do
 		n = read(pipe, &byte, 1);
 	while (n > 0 || (n < 0 && errno == EINTR));

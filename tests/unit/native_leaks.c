@@ -297,6 +297,29 @@ static void the_core_goes(void **state)
 	free(c);
 }
 
+/* Ctrl-C reaches it too. */
+static void it_is_told_to_end(void **state)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct core k = {.setup = core_setup()};
+		pid_t pids[CHILDREN_MAX];
+		size_t n, zombies;
+
+		core_start(&k);
+		assert_non_null(core_take(&k));
+		n = children_of(k.pid, pids, &zombies);
+		kill(k.pid, signals[i]);
+		while (!k.gone)
+			core_hear(&k, CORE_WAIT_US);
+		assert_int_equal(core_stop(&k), 0);
+		assert_int_equal(count_groups(k.pid), 0);
+		must_vanish(pids, n, k.pid);
+	}
+}
+
 static void init_is_killed(void **state)
 {
 	struct core k = {.setup = core_setup()};
@@ -333,6 +356,7 @@ int main(void)
 		cmocka_unit_test(the_spawner_is_killed),
 		cmocka_unit_test(the_spawner_is_killed_early),
 		cmocka_unit_test(the_core_goes),
+		cmocka_unit_test(it_is_told_to_end),
 		cmocka_unit_test(init_is_killed),
 	};
 

@@ -510,6 +510,29 @@ static void ended_while_it_is_born(void **state)
 	core_run_done(&r);
 }
 
+/* Nothing is made that was not asked for. */
+static void one_when_asked(void **state)
+{
+	struct core other = {.setup = core_setup()};
+	struct core_run r;
+
+	(void)state;
+	other.setup.park = 0;
+	core_start(&other);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(core_hear(&other, 100000), REDOMA_E_BUSY);
+		assert_int_equal(channel_send(other.c, FRAME_SPAWN, FRAME_LAST,
+					      NULL, 0, NULL),
+				 0);
+		core_run_init(&r);
+		core_sh(&other, &r, "echo one");
+		assert_string_equal(r.out, "one\n");
+		core_run_done(&r);
+	}
+	assert_int_equal(core_hear(&other, 100000), REDOMA_E_BUSY);
+	assert_int_equal(core_stop(&other), 0);
+}
+
 /* Without a memory group there is no native program, unless that is allowed. */
 static void an_ordinary_user(void **state)
 {
@@ -565,6 +588,7 @@ int main(void)
 		cmocka_unit_test(signals_to_init),
 		cmocka_unit_test(closes_everything),
 		cmocka_unit_test(ended_while_it_is_born),
+		cmocka_unit_test(one_when_asked),
 		cmocka_unit_test(an_ordinary_user),
 	};
 
