@@ -162,11 +162,18 @@ int group_birth_fd(const struct group *c)
 	return c->birth_fd;
 }
 
+/* A process of one thread that moves itself.  By "tasks", v1 does that without
+ * the lock that holds up every fork and exit of the machine until a grace
+ * period has passed (cgroup_procs_write_start() of the kernel). */
 const char *group_join(const struct group *c)
 {
-	for (size_t i = 0; i < c->g->n; i++)
-		if (!c->g->h[i].born &&
-		    gfile_write(c->g->h[i].place, c->at, "cgroup.procs", "0"))
+	for (size_t i = 0; i < c->g->n; i++) {
+		const struct hier *h = &c->g->h[i];
+		const char *name = h->has & HIER_UNIFIED ? "cgroup.procs"
+							 : "tasks";
+
+		if (!h->born && gfile_write(h->place, c->at, name, "0"))
 			return "join the control group";
+	}
 	return NULL;
 }
