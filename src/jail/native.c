@@ -46,6 +46,7 @@ void native_free(struct native *n)
 	free_all(n->places, n->n_places);
 	shut(&n->mounter_fd);
 	shut(&n->stage_fd);
+	shut(&n->space_fd);
 	jail_close(&n->j);
 	free(n);
 }
@@ -195,7 +196,7 @@ int native_prepare(const struct native_options *o, struct native **ret,
 		return err_nomem(err, WHERE);
 	n->j = JAIL_CLOSED;
 	n->j.may_lack = o->may_lack & ~NEEDED;
-	n->mounter_fd = n->stage_fd = -1;
+	n->mounter_fd = n->stage_fd = n->space_fd = -1;
 	n->namespaces = NAMESPACES;
 	n->tmp_bytes = o->tmp_bytes;
 	n->memory_bytes = o->memory_bytes;

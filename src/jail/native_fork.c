@@ -207,8 +207,8 @@ static const char *become(struct native *n)
 static const char *close_others(const struct native *n, const int *keep,
 				size_t n_keep)
 {
-	const int mine[] = {n->j.inert_fd, n->stage_fd};
-	int all[KEEP_MAX + 2];
+	const int mine[] = {n->j.inert_fd, n->stage_fd, n->space_fd};
+	int all[KEEP_MAX + 3];
 	size_t len = 0;
 
 	errno = EINVAL;
@@ -219,12 +219,19 @@ static const char *close_others(const struct native *n, const int *keep,
 	for (size_t i = 0; i < sizeof mine / sizeof *mine; i++) {
 		size_t at = len;
 
+		if (mine[i] < 0)
+			continue;
 		for (; at && all[at - 1] > mine[i]; at--)
 			all[at] = all[at - 1];
 		all[at] = mine[i];
 		len++;
 	}
 	return fds_close(all, len, n->j.inert_fd);
+}
+
+int native_take_space(struct native *n)
+{
+	return TAKE_FD(n->space_fd);
 }
 
 static int enter_spaces(struct native *n, struct redoma_error *err)
@@ -243,7 +250,13 @@ static int enter_spaces(struct native *n, struct redoma_error *err)
 				err);
 	if (!rc && n->namespaces & CLONE_NEWUTS)
 		rc = jail_judge(j, JAIL_UTS, ns_hostname(), err);
-	return rc ? rc : jail_judge(j, JAIL_MOUNT, root_own(n), err);
+	if (!rc)
+		rc = jail_judge(j, JAIL_MOUNT, root_own(n), err);
+	/* Without it the end only takes longer. */
+	if (!rc)
+		n->space_fd = openat(j->proc_fd, "self/ns/mnt",
+				     O_RDONLY | O_CLOEXEC);
+	return rc;
 }
 
 int native_enter(struct native *n, const int *keep, size_t n_keep,

@@ -35,6 +35,8 @@ struct native {
 	bool grouped;
 	int proc_sys;			      /* why there is no /proc; 0 */
 	int stage_fd;			      /* holds the scratch places */
+	int space_fd;			      /* its mount namespace, until it
+						 is given to the spawner; -1 */
 	uint64_t stage_bytes, stage_inodes;   /* its room */
 	dev_t own[NATIVE_OWN_MAX];	      /* writable by us: made here */
 	size_t n_own;

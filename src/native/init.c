@@ -193,6 +193,7 @@ static int prepare(struct init *i, int sock, struct jail_report *report,
 static int park(struct init *i, const struct jail_report *report,
 		uint64_t since_us, struct redoma_error *err)
 {
+	CLEANUP_FD int space = -1;
 	struct spawn_ready ready = {
 		.abi = SPAWN_ABI,
 		.landlock_abi = report->landlock_abi,
@@ -202,8 +203,9 @@ static int park(struct init *i, const struct jail_report *report,
 	for (size_t k = 0; k < JAIL_CONTROLS && k < SPAWN_CONTROLS; k++)
 		ready.state[k] = report->state[k];
 	snprintf(ready.engine, sizeof ready.engine, "native");
-	return channel_send(&i->channel, FRAME_READY, FRAME_LAST, &ready,
-			    sizeof ready, err);
+	space = native_take_space(i->kit->jail);
+	return channel_send_fds(&i->channel, FRAME_READY, &ready, sizeof ready,
+				&space, space >= 0, err);
 }
 
 /* A parked bootstrap that dies takes its jail with it. */

@@ -1,14 +1,18 @@
 #include "native/nursery.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #define WHERE "native"
+#define QUIET_RUN_US 20000u /* of a run, before others are made beside it */
+#define QUIET_END_US 1000u  /* after its end */
 #define KILL_MS 2000  /* for a jail to be empty */
 #define CLOSE_MS 3000 /* for all of them */
 #define IDLE_DEATHS_MAX 8u /* one after the other */
@@ -87,8 +91,37 @@ int nursery_make(struct nursery *n, struct redoma_error *err)
 			  .slot = ++n->next_slot,
 			  .sock = TAKE_FD(theirs),
 			  .pidfd = TAKE_FD(pidfd),
+			  .space = -1,
 			  .group = TAKE_PTR(group)};
 	return 0;
+}
+
+int nursery_pause_ms(const struct nursery *n)
+{
+	uint64_t now = clock_monotonic_us();
+
+	return now < n->quiet_until_us
+		       ? (int)((n->quiet_until_us - now) / 1000) + 1
+		       : -1;
+}
+
+static void remove_remains(struct nursery *n)
+{
+	while (n->n_remains) {
+		struct remains *r = &n->remains[--n->n_remains];
+
+		end_group(&r->group);
+		if (r->space >= 0)
+			close(TAKE_FD(r->space));
+	}
+}
+
+static void keep_remains(struct nursery *n, struct cot *c)
+{
+	if (n->n_remains == SPAWN_SLOTS_MAX)
+		remove_remains(n);
+	n->remains[n->n_remains++] = (struct remains){
+		.group = TAKE_PTR(c->group), .space = TAKE_FD(c->space)};
 }
 
 int nursery_fill(struct nursery *n, struct redoma_error *err)
@@ -98,9 +131,12 @@ int nursery_fill(struct nursery *n, struct redoma_error *err)
 
 	for (size_t i = 0; i < SPAWN_SLOTS_MAX; i++)
 		waiting += n->cots[i].pid && !n->cots[i].admitted;
+	if ((waiting || !n->kit.setup->park) && nursery_pause_ms(n) > 0)
+		return 0;
 	while (!r && !n->calm && waiting++ < n->kit.setup->park &&
 	       by_pid(n, 0))
 		r = nursery_make(n, err);
+	remove_remains(n);
 	return r;
 }
 
@@ -108,6 +144,11 @@ static void forget(struct cot *c)
 {
 	if (c->sock >= 0)
 		close(TAKE_FD(c->sock));
+}
+
+static void let_go(struct cot *c)
+{
+	forget(c);
 	if (c->pidfd >= 0)
 		close(TAKE_FD(c->pidfd));
 }
@@ -123,6 +164,30 @@ static int tell_failure(struct nursery *n, const char *what,
 			    sizeof why, err);
 }
 
+/* One message, with the descriptor that may come with it. */
+static ssize_t receive(struct cot *c, void *p, size_t size)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = {p, size};
+	struct msghdr m = {.msg_iov = &part,
+			   .msg_iovlen = 1,
+			   .msg_control = &control,
+			   .msg_controllen = sizeof control};
+	ssize_t len = recvmsg(c->sock, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *h = len < 0 ? NULL : CMSG_FIRSTHDR(&m);
+
+	if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS &&
+	    h->cmsg_len == CMSG_LEN(sizeof(int))) {
+		if (c->space >= 0)
+			close(c->space);
+		memcpy(&c->space, CMSG_DATA(h), sizeof(int));
+	}
+	return len;
+}
+
 int nursery_deliver(struct nursery *n, struct cot *c, struct redoma_error *err)
 {
 	struct spawn_born born = {.slot = c->slot, .pid = c->pid, .cpu = -1};
@@ -131,7 +196,7 @@ int nursery_deliver(struct nursery *n, struct cot *c, struct redoma_error *err)
 		struct frame f;
 		char body[sizeof(struct redoma_error)];
 	} m;
-	ssize_t len = recv(c->sock, &m, sizeof m, MSG_DONTWAIT);
+	ssize_t len = receive(c, &m, sizeof m);
 	int r;
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
@@ -203,6 +268,7 @@ static int admit(struct nursery *n, const struct native_admit *a,
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the jail ended while it was parked");
 	c->admitted = true;
+	n->quiet_until_us = clock_monotonic_us() + QUIET_RUN_US;
 	n->idle_deaths = 0;
 	r = c->group ? group_limit(c->group, &l, err) : 0;
 	if (r)
@@ -284,13 +350,14 @@ static int bury(struct nursery *n, struct cot *c, const siginfo_t *si,
 
 	if (c->sock >= 0)
 		r = nursery_deliver(n, c, err);
-	forget(c);
+	let_go(c);
 	d.survivors = c->group && kill_all(c);
 	if (!r && !c->told)
 		r = tell_death(n, c, &d, err);
 	if (!r && !c->admitted)
 		r = died_idle(n, err);
-	end_group(&c->group);
+	keep_remains(n, c);
+	n->quiet_until_us = clock_monotonic_us() + QUIET_END_US;
 	c->pid = 0;
 	return r;
 }
@@ -304,6 +371,13 @@ static int end_it(struct nursery *n, struct cot *c, struct redoma_error *err)
 	return tell_death(n, c, &d, err);
 }
 
+static bool is_over(const struct cot *c, int wait_ms)
+{
+	struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
+
+	return poll(&p, 1, wait_ms) == 1;
+}
+
 int nursery_end(struct nursery *n, uint32_t slot, struct redoma_error *err)
 {
 	struct cot *c = by_slot(n, slot);
@@ -312,6 +386,9 @@ int nursery_end(struct nursery *n, uint32_t slot, struct redoma_error *err)
 	if (!c)
 		return 0;
 	c->admitted = true; /* it did not end by itself */
+	/* With init everything in its pid namespace ends, and before it. */
+	if (!c->told && !kill(c->pid, SIGKILL) && is_over(c, KILL_MS))
+		return nursery_reap(n, err);
 	return end_it(n, c, err);
 }
 
@@ -340,14 +417,14 @@ int nursery_reap(struct nursery *n, struct redoma_error *err)
 	return r;
 }
 
-static void take_down(struct cot *c)
+static void take_down(struct nursery *n, struct cot *c)
 {
 	if (c->pid <= 0)
 		return;
 	if (!c->group || !group_kill(c->group, CLOSE_MS, NULL))
 		waitid(P_PID, (id_t)c->pid, &(siginfo_t){0}, WEXITED);
-	forget(c);
-	end_group(&c->group);
+	let_go(c);
+	keep_remains(n, c);
 	c->pid = 0;
 }
 
@@ -359,7 +436,8 @@ void nursery_close(struct nursery *n)
 		if (n->cots[i].pid > 0)
 			kill(n->cots[i].pid, SIGKILL);
 	for (i = 0; i < SPAWN_SLOTS_MAX; i++)
-		take_down(&n->cots[i]);
+		take_down(n, &n->cots[i]);
+	remove_remains(n);
 	native_free(n->kit.jail);
 	n->kit.jail = NULL;
 	groups_close(n->groups);

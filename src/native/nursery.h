@@ -16,10 +16,17 @@
 struct cot { /* one jail */
 	pid_t pid; /* of its init; 0: free */
 	uint32_t slot;
-	int sock, pidfd; /* the core's, until it is parked; else -1 */
+	int sock;  /* the core's, until it is parked; else -1 */
+	int pidfd; /* the core gets a copy */
+	int space; /* its mount namespace; -1 */
 	struct group *group; /* owned; NULL: without */
 	bool admitted, oom;
 	bool told; /* its death, though it would not die */
+};
+
+struct remains { /* of a jail whose end was told */
+	struct group *group; /* owned */
+	int space;
 };
 
 struct nursery {
@@ -29,13 +36,21 @@ struct nursery {
 	uint32_t next_slot;
 	uint32_t idle_deaths; /* since the last run */
 	bool calm; /* a birth failed: none by itself until the core asks */
+	uint64_t quiet_until_us; /* a run may be short, and who waits for its
+				    end is to go on before we do */
+	size_t n_remains;
+	struct remains remains[SPAWN_SLOTS_MAX];
 	struct cot cots[SPAWN_SLOTS_MAX];
 };
 
 /* Makes one jail. */
 MUST_CHECK int nursery_make(struct nursery *n, struct redoma_error *err);
-/* As many as are missing to those that are to be parked. */
+/* Makes as many as are missing to those that are to be parked, and removes what
+ * is left of those that ended.  While one waits, not beside a run that has just
+ * begun, for most are over soon, nor when one has just ended. */
 MUST_CHECK int nursery_fill(struct nursery *n, struct redoma_error *err);
+/* Milliseconds until nursery_fill is to be asked again; -1: no need. */
+int nursery_pause_ms(const struct nursery *n);
 /* A jail spoke to us: it is parked and goes to the core, or it failed and the
  * core hears why. */
 MUST_CHECK int nursery_deliver(struct nursery *n, struct cot *c,

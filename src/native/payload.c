@@ -243,8 +243,11 @@ int payload_end(struct payload *p, uint64_t wait_us, struct redoma_error *err)
 {
 	uint64_t until = clock_monotonic_us() + wait_us;
 	struct timespec look = {0, LOOK_NS};
+	sigset_t child;
 	pid_t pid;
 
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
 	if (getpid() != 1)
 		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
 			       "a native program needs a pid namespace of its "
@@ -259,7 +262,8 @@ int payload_end(struct payload *p, uint64_t wait_us, struct redoma_error *err)
 			return err_set(err, REDOMA_E_BUSY, WHERE,
 				       "a process of the program could not be "
 				       "ended");
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
+		/* Blocked, as watch.h says; one that ends is seen at once. */
+		sigtimedwait(&child, NULL, &look);
 		if (look.tv_nsec < LOOK_NS_MAX)
 			look.tv_nsec *= 2;
 		kill(-1, SIGKILL);

@@ -282,7 +282,7 @@ static int turn(struct channel *c, struct spawner *s, struct redoma_error *err)
 	nfds_t len = poll_set(c, s, p, who), i;
 	int r = 0;
 
-	if (poll(p, len, more ? 0 : -1) < 0)
+	if (poll(p, len, more ? 0 : nursery_pause_ms(&s->nursery)) < 0)
 		return errno == EINTR ?
 			0 : err_sys(err, WHERE, "wait for the core");
 	for (i = 2; i < len && !r; i++)
