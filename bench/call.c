@@ -6,20 +6,29 @@
  * bench_call INSTALL rate:CALLERS SOURCE SECONDS 0 POLICY-OPTION...
  *	CALLERS threads, each with a handle of its own, as often as they can;
  *	prints runs per second.
- * MODE is time; SOURCE a .js or .wasm file; an option is KEY=VALUE of
- * redoma_policy_with. */
+ * bench_call INSTALL flat SOURCE N GAP_US POLICY-OPTION...
+ *	N runs; a line of the resident KiB and open descriptors of this process
+ *	after a tenth of them and after all.
+ * bench_call INSTALL loud SOURCE SECONDS 0 POLICY-OPTION...
+ *	One run after the other of whatever status for that time, by a tenant
+ *	of its own; prints their number.
+ * MODE is time; SOURCE a .js, .py or .wasm file; an option is KEY=VALUE of
+ * redoma_policy_with, or "native": the source is run natively. */
 #include <redoma.h>
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SOURCE_MAX (8u << 20)
 #define CALLERS_MAX 16
 #define WARM_RUNS 50
+#define WARM_NATIVE 3
 
 struct bench {
 	struct redoma_options options;
@@ -92,16 +101,28 @@ static struct redoma *open_handle(const struct bench *b)
 	return h;
 }
 
-static struct redoma_result *run(const struct bench *b, struct redoma *h)
+static struct redoma_result *run_any(const struct bench *b, struct redoma *h)
 {
 	struct redoma_result *res = NULL;
 	struct redoma_error e;
 
 	if (redoma_run(h, &b->request, &res, &e))
 		die("run", &e);
+	return res;
+}
+
+static struct redoma_result *run(const struct bench *b, struct redoma *h)
+{
+	struct redoma_result *res = run_any(b, h);
+
 	if (redoma_result_status(res) != REDOMA_STATUS_OK)
 		die("the guest", NULL);
 	return res;
+}
+
+static long warm_runs(const struct bench *b)
+{
+	return b->request.native ? WARM_NATIVE : WARM_RUNS;
 }
 
 static unsigned long number(const char *json, const char *key)
@@ -128,7 +149,7 @@ static void distribution(const struct bench *b)
 
 	if (!t)
 		die("memory", NULL);
-	for (i = 0; i < WARM_RUNS; i++) {
+	for (i = 0; i < warm_runs(b); i++) {
 		redoma_result_free(run(b, h));
 		pause_us(b->gap_us);
 	}
@@ -169,7 +190,7 @@ static void *call(void *data)
 	uint64_t from;
 	long i;
 
-	for (i = 0; i < WARM_RUNS; i++)
+	for (i = 0; i < warm_runs(c->b); i++)
 		redoma_result_free(run(c->b, h));
 	pthread_barrier_wait(c->start);
 	from = now_ns();
@@ -205,13 +226,68 @@ static void rate(const struct bench *b, int callers)
 	printf("%.1f\n", sum);
 }
 
+static long resident_kib(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	long pages = -1;
+
+	if (!f || fscanf(f, "%*s %ld", &pages) != 1)
+		die("/proc/self/statm", NULL);
+	fclose(f);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static long count_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	long n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static void flat(const struct bench *b)
+{
+	struct redoma *h = open_handle(b);
+
+	for (long i = 1; i <= b->n; i++) {
+		redoma_result_free(run(b, h));
+		pause_us(b->gap_us);
+		if (i == b->n / 10 || i == b->n)
+			printf("%ld %ld\n", resident_kib(), count_fds());
+	}
+	redoma_close(h);
+}
+
+static void loud(struct bench *b)
+{
+	struct redoma *h = open_handle(b);
+	uint64_t until = now_ns() + (uint64_t)b->n * 1000000000;
+	long runs = 0;
+
+	b->request.tenant = "loud";
+	for (; now_ns() < until; runs++)
+		redoma_result_free(run_any(b, h));
+	printf("%ld\n", runs);
+	redoma_close(h);
+}
+
+static const char *language(const char *path)
+{
+	if (strstr(path, ".js"))
+		return "js";
+	return strstr(path, ".py") ? "py" : "wasm";
+}
+
 int main(int argc, char **argv)
 {
 	struct bench b = {.options = REDOMA_OPTIONS_INIT,
 			  .request = REDOMA_REQUEST_INIT};
 	struct redoma_error e;
 	char *source;
-	bool js;
 	int i;
 
 	if (argc < 6) {
@@ -220,18 +296,24 @@ int main(int argc, char **argv)
 	}
 	b.options.install_dir = argv[1];
 	b.mode = argv[2];
-	js = strstr(argv[3], ".js") != NULL;
 	source = read_source(argv[3], &b.request.source_len);
 	b.request.source = source;
-	b.request.language = js ? "js" : "wasm";
+	b.request.language = language(argv[3]);
 	b.n = atol(argv[4]);
 	b.gap_us = atol(argv[5]);
 	if (redoma_policy_parse("", 0, NULL, &b.policy, &e))
 		die("policy", &e);
 	for (i = 6; i < argc; i++)
-		add_option(&b, argv[i]);
+		if (!strcmp(argv[i], "native"))
+			b.request.native = 1;
+		else
+			add_option(&b, argv[i]);
 	if (!strncmp(b.mode, "rate:", 5))
 		rate(&b, atoi(b.mode + 5));
+	else if (!strcmp(b.mode, "flat"))
+		flat(&b);
+	else if (!strcmp(b.mode, "loud"))
+		loud(&b);
 	else
 		distribution(&b);
 	redoma_policy_free(b.policy);
