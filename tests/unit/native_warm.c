@@ -257,5 +257,7 @@ int main(void)
 		cmocka_unit_test(dies_while_parked),
 	};
 
+	if (!core_can())
+		return 0;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
