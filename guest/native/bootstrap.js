@@ -67,6 +67,11 @@ function carryNumber(v) {
 	return Object.is(v, -0) ? tag('-0') : v;
 }
 
+/* JSON is UTF-8: half of a surrogate pair is U+FFFD. */
+function whole(s) {
+	return /[\ud800-\udfff]/.test(s) ? Buffer.from(s).toString() : s;
+}
+
 function refuse(at, what) {
 	throw new TypeError(`the value cannot be carried: ${at} ${what}`);
 }
@@ -80,13 +85,13 @@ function carryParts(v, at, above) {
 	if (v instanceof Set)
 		return tag('set', [...v].map((x) => carry(x, at, above)));
 	if (v instanceof Error)
-		return {name: String(v.name), message: String(v.message)};
+		return {name: whole(String(v.name)),
+			message: whole(String(v.message))};
 	const out = {};
 	for (const k of Object.keys(v))
-		if (v[k] !== undefined)
-			Object.defineProperty(out, k, {
-				value: carry(v[k], `${at}.${k}`, above),
-				enumerable: true});
+		Object.defineProperty(out, whole(k), {
+			value: carry(v[k], `${at}.${k}`, above),
+			enumerable: true, configurable: true});
 	return Object.hasOwn(out, '$redoma') ? tag('object', out) : out;
 }
 
@@ -95,8 +100,8 @@ function carryObject(v, at, above) {
 	    !Buffer.isBuffer(v))
 		return carry(v.toJSON(), at, above);
 	if (v instanceof Date)
-		return Number.isNaN(v.getTime()) ? null
-						 : tag('date', v.toISOString());
+		return tag('date', Number.isNaN(v.getTime())
+			? '' : v.toISOString());
 	if (ArrayBuffer.isView(v) || v instanceof ArrayBuffer) {
 		const bytes = ArrayBuffer.isView(v)
 			? Buffer.from(v.buffer, v.byteOffset, v.byteLength)
@@ -113,8 +118,9 @@ function carry(v, at = 'value', above = []) {
 	case 'undefined':
 		return tag('undefined');
 	case 'boolean':
-	case 'string':
 		return v;
+	case 'string':
+		return whole(v);
 	case 'number':
 		return carryNumber(v);
 	case 'bigint':
@@ -212,14 +218,20 @@ const SHAPES = [
 	},
 ];
 
-function hasExport(source) {
-	return /^\s*export\s+(default\b|const\b|let\b|function\b|class\b|\{)/m
-		.test(source);
+/* What the engine's parser says of a module that it reads as a script. */
+function isOfModule(e) {
+	return /import statement outside|'import\.meta'|token 'export'/
+		.test(e.message);
+}
+
+const MODULE = 'data:text/javascript;base64,';
+
+function moduleUrl(source) {
+	return MODULE + Buffer.from(source).toString('base64');
 }
 
 async function runModule(request) {
-	const m = await import('data:text/javascript;base64,' +
-			       Buffer.from(request.source).toString('base64'));
+	const m = await import(moduleUrl(request.source));
 	return typeof m.default === 'function' ? m.default(globalThis.input)
 					       : m.default;
 }
@@ -232,6 +244,8 @@ function prepare(request) {
 		} catch (e) {
 			if (!(e instanceof SyntaxError))
 				throw e;
+			if (isOfModule(e))
+				return () => runModule(request);
 			first ??= e;
 		}
 	}
@@ -239,24 +253,30 @@ function prepare(request) {
 }
 
 async function execute(request) {
-	if (hasExport(request.source))
-		return runModule(request);
 	return prepare(request)();
+}
+
+/* A module has its source as its name. */
+function renamed(text, name) {
+	return whole(text.replace(/data:text\/javascript;base64,[\w+/=]*/g,
+				  () => name));
 }
 
 function told(e, name) {
 	const own = (line) => !line.includes(__filename) &&
 			      !/\(node:|at node:/.test(line);
 	const isError = util.types.isNativeError(e);
-	const stack = isError ? String(e.stack).split('\n').filter(own) : [];
+	const stack = isError
+		? renamed(String(e.stack), name).split('\n').filter(own) : [];
 	const places = stack.filter((l) => l.includes(name + ':'))
 		.map((l) => l.slice(l.lastIndexOf(name + ':') + name.length + 1)
 			.split(':').map((n) => parseInt(n, 10)));
 	const [line, column] = places.find((p) => p.length > 1) ?? places[0] ??
 			       [0, 0];
 	return JSON.stringify({
-		name: isError ? String(e.name) : 'Error',
-		message: isError ? String(e.message) : util.inspect(e),
+		name: isError ? whole(String(e.name)) : 'Error',
+		message: isError ? renamed(String(e.message), name)
+				 : whole(util.inspect(e)),
 		stack: stack.join('\n'), line: line || 0, column: column || 0});
 }
 

@@ -12,7 +12,7 @@ import json
 import linecache
 import math
 import os
-import re  # noqa: F401  imported ahead for the run
+import re
 import struct
 import sys
 import traceback
@@ -69,6 +69,11 @@ def tagged(kind, value=None):
                                                     "value": value}
 
 
+def whole(text):
+    """JSON is UTF-8: half of a surrogate pair is U+FFFD."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
 def carry_number(v, at):
     if isinstance(v, int):
         return v if abs(v) <= 2 ** 53 - 1 else tagged("bigint", str(v))
@@ -83,7 +88,7 @@ def carry_number(v, at):
 
 def carry_key(k, at):
     if isinstance(k, str):
-        return k
+        return whole(k)
     raise TypeError(f"the value cannot be carried: {at} has the key {k!r}, "
                     "and keys are strings")
 
@@ -105,8 +110,10 @@ def carry_date(v):
 
 
 def carry(v, at="value", above=()):
-    if v is None or isinstance(v, (bool, str)):
+    if v is None or isinstance(v, bool):
         return v
+    if isinstance(v, str):
+        return whole(v)
     if isinstance(v, (int, float)):
         return carry_number(v, at)
     if isinstance(v, (bytes, bytearray, memoryview)):
@@ -200,7 +207,8 @@ def told(e, name):
         message = str(e)
     except BaseException:
         message = "(its text cannot be made)"
-    return {"name": type(e).__name__, "message": message, "stack": stack,
+    return {"name": whole(type(e).__name__), "message": whole(message),
+            "stack": whole(stack),
             "line": line or 0, "column": column or 0}
 
 
@@ -235,7 +243,7 @@ def run(request):
         body = json.dumps(carry(value), ensure_ascii=False, allow_nan=False)
         flush()
         if value is not None:
-            send(VALUE, body.encode("utf-8", "surrogatepass"))
+            send(VALUE, body.encode())
         return 0
     except SystemExit as e:
         return exit_code(e)

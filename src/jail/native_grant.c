@@ -94,6 +94,11 @@ static int step(struct native *n, struct spot *s, const char *guest,
 	if (fd < 0 && errno == ENOENT) {
 		const char *what = make(n, s, s->name, true);
 
+		if (what && errno == EEXIST)
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "the grant %.150s: %s is a link that "
+				       "leads nowhere in this root; choose "
+				       "another place", guest, s->name);
 		if (what)
 			return err_sys(err, WHERE, "%s for the grant %.150s",
 				       what, guest);

@@ -115,6 +115,24 @@ static void from_error(const struct boot *b, struct judged *j)
 	j->outcome.column = number(v, "column");
 }
 
+/* It is the program that speaks, not init: what is no JSON is its error. */
+static bool no_value(const struct boot *b, struct judged *j)
+{
+	const char *why = NULL;
+
+	if (b->left && b->kind == BOOT_VALUE)
+		why = "the program ended before its value did";
+	else if (b->value.len &&
+		 json_validate(b->value.data, b->value.len, NULL))
+		why = "the program's value is not JSON";
+	if (!why)
+		return false;
+	from_exit(j, 1);
+	snprintf(j->text, sizeof j->text, "%s", why);
+	say(j, "Error");
+	return true;
+}
+
 /* What it said, where it had the last word. */
 static void from_boot(const struct watch *w, struct judged *j)
 {
@@ -129,7 +147,7 @@ static void from_boot(const struct watch *w, struct judged *j)
 		if (j->outcome.status == REDOMA_STATUS_OK)
 			from_exit(j, 1);
 	}
-	if (j->outcome.status != REDOMA_STATUS_OK)
+	if (j->outcome.status != REDOMA_STATUS_OK || no_value(b, j))
 		return;
 	j->value = b->value.data;
 	j->value_len = b->value.len;
