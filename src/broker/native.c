@@ -47,7 +47,8 @@ static int fit_file(struct sealed *s, uint32_t i, bool other_user,
 	 * opened by the program's user. */
 	g->via_core = fcntl(g->fd, F_GET_SEALS) >= 0 ||
 		      (other_user && !(st.st_mode & S_IROTH));
-	if (g->via_core && (uint64_t)st.st_size > s->plan.limits.memory_bytes / 2)
+	if (g->via_core &&
+	    (uint64_t)st.st_size > s->plan.limits.memory_bytes / 2)
 		return refuse(s, i, "others may not read it, and a copy takes "
 			      "more than half of limits.memory: allow others "
 			      "to read it, or raise limits.memory", err);

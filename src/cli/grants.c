@@ -32,7 +32,7 @@ const struct option grants_options[] = {
 	 .help = "keep the worker process for the next run of this tenant"},
 	{.name = "jail", .value = "K=V", .repeats = true,
 	 .words = "root=runtime: tmp= pids=",
-	 .help = "of a native program: root=runtime:NAME or root=DIR, tmp, pids"},
+	 .help = "of a native program: root=runtime:NAME or DIR, tmp, pids"},
 	{.name = "allow", .value = "'GET URL'", .repeats = true,
 	 .help = "network requests: read and shown, refused in this release"},
 	{.name = "tool", .value = "NAME", .repeats = true,

@@ -27,9 +27,10 @@ struct source {
 const char *source_language_name(enum source_language l);
 
 /* `path` is a file or "-" for standard input; `lang` is --lang's value or
- * NULL; native: by an interpreter of the host.  The language is told by the module's first bytes, then by lang, the
- * extension, the #! line.  Errors: REDOMA_E_INVALID, where "cli" if the file
- * or its language cannot be used, where "source" if its bytes cannot. */
+ * NULL; native: by an interpreter of the host.  The language is told by the
+ * module's first bytes, then by lang, the extension, the #! line.  Errors:
+ * REDOMA_E_INVALID, where "cli" if the file or its language cannot be used,
+ * where "source" if its bytes cannot. */
 MUST_CHECK int source_read(const char *path, const char *lang, bool native,
 			   struct source *ret, struct redoma_error *err);
 /* A script given as text. */

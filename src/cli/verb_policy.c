@@ -105,7 +105,7 @@ static int run(const struct args *a)
 const struct verb verb_policy_row = {
 	.name = "policy",
 	.synopsis = "check FILE | show [FILE] [options] | diff A B",
-	.summary = "prove a policy file, print it with every default, compare two",
+	.summary = "prove a policy file, print it in full, or compare two",
 	.detail =
 		"check reads the file and says ok, or what is wrong with line "
 		"and column. show prints the effective policy, options of the "

@@ -12,8 +12,8 @@ static const struct option options[] = {
 	{.name = "invoke", .value = "NAME",
 	 .help = "call this export of a module instead of _start"},
 	{.name = "native",
-	 .help = "a program of this machine, in the kernel jail: after --, or a "
-		 "js or py source"},
+	 .help = "a program of this machine, kernel jail alone: after --, or "
+		 "a js or py source"},
 	{.name = "image", .value = "NAME", .later = true, .help = "images"},
 	{.name = "secrets", .value = "FILE", .later = true, .help = "secrets"},
 	{.name = "help", .letter = 'h', .help = "say what this verb does"},

@@ -23,8 +23,9 @@ static unsigned count_cpus(void)
 {
 	cpu_set_t set;
 
-	return sched_getaffinity(0, sizeof set, &set) ? 1
-						      : (unsigned)CPU_COUNT(&set);
+	if (sched_getaffinity(0, sizeof set, &set))
+		return 1;
+	return (unsigned)CPU_COUNT(&set);
 }
 
 /* Many processes use more CPU time than passes. */
