@@ -385,7 +385,8 @@ static int run_as(const char *as, unsigned who, const struct attack *a,
 	prctl(PR_SET_DUMPABLE, 1);
 	for (size_t i = 0; i < n; i++)
 		planned += a[i].who & who ? a[i].n : 0;
-	printf("1..%zu\n", planned);
+	if (planned)
+		printf("1..%zu\n", planned);
 	if (!make_scene(&s) || (prepare && prepare(&s))) {
 		printf("Bail out! cannot set the scene: %s\n",
 		       strerror(errno));
