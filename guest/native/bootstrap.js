@@ -14,24 +14,37 @@ const READY = 1, RUN = 2, VALUE = 3, ERROR = 4, EXIT = 5;
 const PARTS = {1: 'source', 2: 'name', 3: 'input', 4: 'argv', 5: 'env'};
 const CHANNEL = 3;
 
-function receive(n) {
-	const out = Buffer.alloc(n);
-	let at = 0;
-	while (at < n) {
-		const got = fs.readSync(CHANNEL, out, at, n - at, null);
+const HEADER = 8;
+const PIECE = 65536;
+
+/* One message; most come whole. */
+function receive() {
+	let all = Buffer.alloc(PIECE);
+	let want = HEADER;
+	let have = 0;
+	while (have < want) {
+		const got = fs.readSync(CHANNEL, all, have, all.length - have,
+					null);
 		if (!got)
 			process.reallyExit(0); // the jail is gone
-		at += got;
+		have += got;
+		if (want === HEADER && have >= HEADER)
+			want += all.readUInt32LE(4);
+		if (want > all.length)
+			all = Buffer.concat([all], want);
 	}
-	return out;
+	return {kind: all.readUInt32LE(0), body: all.subarray(HEADER, want)};
 }
 
-function send(kind, text = Buffer.alloc(0)) {
+function message(kind, text = '') {
 	const body = Buffer.isBuffer(text) ? text : Buffer.from(text);
-	const head = Buffer.alloc(8);
+	const head = Buffer.alloc(HEADER);
 	head.writeUInt32LE(kind, 0);
 	head.writeUInt32LE(body.length, 4);
-	const all = Buffer.concat([head, body]);
+	return Buffer.concat([head, body]);
+}
+
+function send(all) {
 	let at = 0;
 	while (at < all.length)
 		at += fs.writeSync(CHANNEL, all, at);
@@ -280,55 +293,95 @@ function told(e, name) {
 		stack: stack.join('\n'), line: line || 0, column: column || 0});
 }
 
-function end(code) {
+/* Nothing comes after it. */
+function lastWords(code, before) {
 	const body = Buffer.alloc(4);
 	body.writeUInt32LE(code & 0xff, 0);
-	send(EXIT, body);
+	return Buffer.concat([...before, message(EXIT, body)]);
+}
+
+function end(code, ...before) {
+	send(lastWords(code, before));
 	process.reallyExit(code & 0xff);
+}
+
+/* The run there is: {request, value, failed}. */
+let current = null;
+
+function report(e) {
+	if (!current.failed)
+		send(message(ERROR, told(e, current.request.name)));
+	current.failed ??= e ?? new Error('threw ' + e);
+}
+
+/* Registered before a run comes, for that takes a while. */
+function watchEnd() {
+	process.on('uncaughtException', (e) => {
+		if (!current) {
+			fs.writeSync(2, String(e?.stack));
+			process.reallyExit(70);
+		}
+		report(e);
+		end(1);
+	});
+	process.on('exit', (code) => {
+		if (!current)
+			process.reallyExit(70);
+		const {value, failed} = current;
+		if (!failed && !code && value !== undefined)
+			end(code, message(VALUE, value));
+		end(code);
+	});
 }
 
 /* After the value: whatever still waits (timers, promises) has its time, as in
  * node itself. */
 async function run(request) {
-	let value;
-	let failed = null;
-	process.on('uncaughtException', (e) => {
-		if (!failed)
-			send(ERROR, told(e, request.name));
-		failed ??= e;
-		end(1);
-	});
-	process.on('exit', (code) => {
-		if (!failed && !code && value !== undefined)
-			send(VALUE, value);
-		end(code);
-	});
+	current = {request, value: undefined, failed: null};
 	try {
 		const v = await execute(request);
 		if (v !== undefined)
-			value = JSON.stringify(carry(v));
+			current.value = JSON.stringify(carry(v));
 	} catch (e) {
-		failed = e ?? new Error('threw ' + e);
-		send(ERROR, told(e, request.name));
+		report(e);
 		process.exitCode = 1;
 	}
 }
 
-function warmUp() {
+function pack(parts) {
+	const count = Buffer.alloc(4);
+	count.writeUInt32LE(parts.length, 0);
+	return Buffer.concat([count, ...parts.map(([tag, text]) =>
+		message(tag, text))]);
+}
+
+/* Runs of our own, by the same way: what a run needs is loaded, compiled and
+ * written to before it comes. */
+async function warmUp() {
 	JSON.stringify(carry([1, 'a', {b: null}, 1n, new Map([[1, 2]])]));
-	prepare({source: '1+1', name: 'warm.js'})();
-	try {
-		prepare({source: 'null.x', name: 'warm.js'})();
-	} catch (e) {
-		told(e, 'warm.js');
+	for (const source of ['1+1', 'await 1; 2', 'null.x']) {
+		const request = unpack(pack([[1, source], [2, 'warm.js'],
+			[3, '[1]'], [4, 'warm.js'], [5, 'A=1']]));
+		setGlobals(request);
+		try {
+			const v = await execute(request);
+			lastWords(0, [message(VALUE,
+					      JSON.stringify(carry(v)))]);
+		} catch (e) {
+			message(ERROR, told(e, request.name));
+		}
 	}
 	util.format('%s %o', 'a', {a: 1});
+	delete globalThis.input;
+	delete process.env.A;
 }
+
+const require_ = Module.createRequire('/');
 
 function setGlobals(request) {
 	globalThis.input = request.input === null
 		? undefined : revive(JSON.parse(request.input));
-	globalThis.require = Module.createRequire('/');
+	globalThis.require = require_;
 	process.argv = [process.execPath, request.name,
 			...request.argv.slice(1)];
 	for (const k of Object.keys(process.env))
@@ -339,14 +392,15 @@ function setGlobals(request) {
 	}
 }
 
-function main() {
-	warmUp();
+async function main() {
+	watchEnd();
+	await warmUp();
 	void path;
-	send(READY);
-	const head = receive(8);
-	if (head.readUInt32LE(0) !== RUN)
+	send(message(READY));
+	const {kind, body} = receive();
+	if (kind !== RUN)
 		process.reallyExit(70);
-	const request = unpack(receive(head.readUInt32LE(4)));
+	const request = unpack(body);
 	setGlobals(request);
 	run(request);
 }

@@ -8,6 +8,7 @@ import ast
 import base64
 import datetime
 import decimal
+import gc
 import json
 import linecache
 import math
@@ -21,21 +22,29 @@ READY, RUN, VALUE, ERROR, EXIT = 1, 2, 3, 4, 5
 SOURCE, NAME, INPUT, ARGV, ENV = 1, 2, 3, 4, 5
 CHANNEL = 3
 DEPTH = 200
+HEADER = 8
+PIECE = 1 << 16
 
 
-def receive(n):
-    parts = []
-    while n:
-        part = os.read(CHANNEL, min(n, 1 << 20))
+def receive():
+    """One message: its kind and body.  Most come whole."""
+    have, want = bytearray(), HEADER
+    while len(have) < want:
+        part = os.read(CHANNEL, max(PIECE, min(want - len(have), PIECE << 4)))
         if not part:
             os._exit(0)  # the jail is gone
-        parts.append(part)
-        n -= len(part)
-    return b"".join(parts)
+        have += part
+        if want == HEADER and len(have) >= HEADER:
+            want += struct.unpack_from("<I", have, 4)[0]
+    return struct.unpack_from("<I", have)[0], bytes(memoryview(have)[HEADER:])
 
 
-def send(kind, body=b""):
-    data = memoryview(struct.pack("<II", kind, len(body)) + body)
+def message(kind, body=b""):
+    return struct.pack("<II", kind, len(body)) + body
+
+
+def send(data):
+    data = memoryview(data)
     while data:
         data = data[os.write(CHANNEL, data):]
 
@@ -234,6 +243,7 @@ def exit_code(e):
 
 
 def run(request):
+    """What is to be said before EXIT, and the exit code."""
     name = request["name"]
     scope = {"__name__": "__main__", "__builtins__": __builtins__}
     try:
@@ -242,26 +252,31 @@ def run(request):
         value = execute(request, scope)
         body = json.dumps(carry(value), ensure_ascii=False, allow_nan=False)
         flush()
-        if value is not None:
-            send(VALUE, body.encode())
-        return 0
+        if value is None:
+            return b"", 0
+        return message(VALUE, body.encode()), 0
     except SystemExit as e:
-        return exit_code(e)
+        return b"", exit_code(e)
     except BaseException as e:
         flush()
-        send(ERROR, error_body(e, name))
-        return 1
+        return message(ERROR, error_body(e, name)), 1
 
 
 def warm_up():
-    scope = {}
-    body, last = compile_source("import math\nx = [1]\nx[0] + 1", "warm.py")
-    exec(body, scope)
-    json.dumps(carry([eval(last, scope), 1.5, "a", {"a": None}]))
-    try:
-        exec(compile("1/0", "warm.py", "exec"), {})
-    except ZeroDivisionError as e:
-        error_body(e, "warm.py")
+    """Runs of our own, by the same way: what a run needs is there, and is
+    written to, before it comes."""
+    for source in (b"1+1", b"import math\nx = [1.5, 'a', {'b': None}]\nx",
+                   b"1/0"):
+        parts = ((SOURCE, source), (NAME, b"warm.py"), (INPUT, b"[1]"),
+                 (ARGV, b"warm.py"), (ENV, b"A=1"))
+        request = unpack(struct.pack("<I", len(parts)) + b"".join(
+            struct.pack("<II", tag, len(text)) + text for tag, text in parts))
+        begin(request)
+        run(request)
+    linecache.cache.clear()
+    os.environ.clear()
+    gc.collect()
+    gc.freeze()
 
 
 def reseed():
@@ -271,13 +286,7 @@ def reseed():
         random.seed()
 
 
-def main():
-    warm_up()
-    send(READY)
-    kind, length = struct.unpack("<II", receive(8))
-    if kind != RUN:
-        os._exit(70)
-    request = unpack(receive(length))
+def begin(request):
     sys.argv = request["argv"] or [request["name"]]
     os.environ.clear()
     for entry in request["env"]:
@@ -285,9 +294,19 @@ def main():
         os.environ[key] = value
     sys.path[:] = [p for p in sys.path if p and not p.startswith("/redoma")]
     reseed()
-    code = run(request)
+
+
+def main():
+    warm_up()
+    send(message(READY))
+    kind, body = receive()
+    if kind != RUN:
+        os._exit(70)
+    request = unpack(body)
+    begin(request)
+    last, code = run(request)
     flush()
-    send(EXIT, struct.pack("<I", code))
+    send(last + message(EXIT, struct.pack("<I", code)))
     os._exit(code)
 
 
