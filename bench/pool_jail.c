@@ -139,7 +139,7 @@ static struct times one_jail(struct bench *b)
 	send_run(&s->channel, &b->plan);
 	hear_outcome(&s->channel);
 	t.told = now_ns();
-	check(jails_end(b->jails, s, &dead, &e), &e);
+	check(jails_end(b->jails, s, false, &dead, &e), &e);
 	t.gone = now_ns();
 	if (cpu >= 0)
 		close(cpu);

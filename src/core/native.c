@@ -31,7 +31,8 @@ static void done(struct native_run *n)
 	struct native_dead dead;
 
 	if (n->job->slot &&
-	    jails_end(n->job->h->jails, TAKE_PTR(n->job->slot), &dead, NULL))
+	    jails_end(n->job->h->jails, TAKE_PTR(n->job->slot), false, &dead,
+		      NULL))
 		n->dead.survivors = 1;
 	for (size_t i = 0; i < n->n_mounts; i++)
 		close(n->mounts[i]);
@@ -115,10 +116,20 @@ static int check_cpu(const struct native_run *n, struct redoma_error *err)
 		       "limits.wall holds");
 }
 
-static int end(struct native_run *n, struct redoma_error *err)
+/* What it writes to must not change once it is looked at; all else that it
+ * says has been heard. */
+static bool may_end_early(const struct native_run *n, const struct talk *t)
 {
-	return jails_end(n->job->h->jails, TAKE_PTR(n->job->slot), &n->dead,
-			 err);
+	for (uint32_t i = 0; i < n->plan.n_grants; i++)
+		if (n->plan.grants[i].kind >= GRANT_WRITE_FILE)
+			return false;
+	return t->verdict == VERDICT_OUTCOME;
+}
+
+static int end(struct native_run *n, bool early, struct redoma_error *err)
+{
+	return jails_end(n->job->h->jails, TAKE_PTR(n->job->slot), early,
+			 &n->dead, err);
 }
 
 static void account(struct native_run *n)
@@ -176,7 +187,7 @@ static int execute(struct native_run *n, struct redoma_error *err)
 	if (r)
 		return r;
 	/* It is over for all its processes before a word of it is believed. */
-	r = end(n, err);
+	r = end(n, may_end_early(n, &t), err);
 	if (!r)
 		r = judge(n, &t, err);
 	if (!r)

@@ -21,6 +21,7 @@
 #ifndef JAIL_GROUP_H
 #define JAIL_GROUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/err.h"
 #include "jail/jail.h"
@@ -99,6 +100,10 @@ MUST_CHECK int group_usage(const struct group *c, struct group_usage *ret,
  * REDOMA_E_BUSY if something still lives then. */
 MUST_CHECK int group_kill(struct group *c, int wait_ms,
 			  struct redoma_error *err);
+/* Kills everything in it by one call of the kernel, and does not wait: when it
+ * returns true, no process of it will execute an instruction of its own.
+ * False: not here (GROUP_KILL and GROUP_BIRTH), nothing was done. */
+bool group_strike(struct group *c);
 /* Removes the directories of a group that is empty, and frees c in any case. */
 MUST_CHECK int group_end(struct group *c, struct redoma_error *err);
 

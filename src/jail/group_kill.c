@@ -121,6 +121,14 @@ int group_kill(struct group *c, int wait_ms, struct redoma_error *err)
 	return gkill_all(c->g, c->at, wait_ms, err);
 }
 
+bool group_strike(struct group *c)
+{
+	const struct hier *h = &c->g->h[0];
+
+	return c->g->can & GROUP_KILL && h->born &&
+	       !gfile_write(h->place, c->at, "cgroup.kill", "1");
+}
+
 int groups_rmdir(const struct groups *g, const char *at,
 		 struct redoma_error *err)
 {

@@ -81,7 +81,7 @@ MUST_CHECK int native_enter(struct native *n, const int *keep,
 /* In init, after native_enter: a descriptor of its mount namespace, for the
  * spawner; the caller owns it.  The end of a mount namespace waits for the
  * kernel's readers, and the end of init would wait for it, if it was the last
- * that has it.  -1: none. */
+ * that has it. */
 int native_take_space(struct native *n);
 /* In init, before native_settle: shows a detached mount at `guest`.  Missing
  * parents and the mount point are made, on a tmpfs that is laid over a

@@ -234,6 +234,12 @@ int native_take_space(struct native *n)
 	return TAKE_FD(n->space_fd);
 }
 
+static const char *hold_space(struct native *n)
+{
+	n->space_fd = openat(n->j.proc_fd, "self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	return n->space_fd < 0 ? "open the mount namespace of a jail" : NULL;
+}
+
 static int enter_spaces(struct native *n, struct redoma_error *err)
 {
 	struct jail *j = &n->j;
@@ -252,11 +258,7 @@ static int enter_spaces(struct native *n, struct redoma_error *err)
 		rc = jail_judge(j, JAIL_UTS, ns_hostname(), err);
 	if (!rc)
 		rc = jail_judge(j, JAIL_MOUNT, root_own(n), err);
-	/* Without it the end only takes longer. */
-	if (!rc)
-		n->space_fd = openat(j->proc_fd, "self/ns/mnt",
-				     O_RDONLY | O_CLOEXEC);
-	return rc;
+	return rc ? rc : jail_judge(j, JAIL_MOUNT, hold_space(n), err);
 }
 
 int native_enter(struct native *n, const int *keep, size_t n_keep,

@@ -172,7 +172,11 @@ static int start_bootstrap(struct init *i, struct redoma_error *err)
 	boot_init(&i->boot, &i->payload.boot);
 	if (!r)
 		r = payload_release(&i->payload, err);
-	return r ? r : warm_up(i, err);
+	if (!r)
+		r = warm_up(i, err);
+	if (!r)
+		payload_open_stat(&i->payload);
+	return r;
 }
 
 static int prepare(struct init *i, int sock, struct jail_report *report,
@@ -205,7 +209,7 @@ static int park(struct init *i, const struct jail_report *report,
 	snprintf(ready.engine, sizeof ready.engine, "native");
 	space = native_take_space(i->kit->jail);
 	return channel_send_fds(&i->channel, FRAME_READY, &ready, sizeof ready,
-				&space, space >= 0, err);
+				&space, 1, err);
 }
 
 /* A parked bootstrap that dies takes its jail with it. */
@@ -250,6 +254,18 @@ static int ready_bootstrap(struct init *i, struct redoma_error *err)
 	return r ? r : boot_ask(&i->boot, &i->request, err);
 }
 
+/* What it wrote is collected when nothing can write any more; what it used is
+ * known without a control group only when it is dead. */
+static bool may_leave_early(const struct init *i)
+{
+	const struct plan *p = &i->request.plan;
+
+	for (uint32_t k = 0; k < p->n_grants; k++)
+		if (p->grants[k].kind >= GRANT_WRITE_FILE)
+			return false;
+	return i->kit->cgroups != JAIL_CGROUPS_NONE;
+}
+
 static void make_watch(struct init *i)
 {
 	bool boot = i->kit->setup->bootstrap;
@@ -260,6 +276,7 @@ static void make_watch(struct init *i)
 		.boot = boot ? &i->boot : NULL,
 		.sigfd = i->sigfd,
 		.core = i->channel.fd,
+		.early = boot && may_leave_early(i),
 		.pump = {.channel = &i->channel,
 			 .out = &i->payload.out,
 			 .err = &i->payload.err,

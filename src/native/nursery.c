@@ -378,14 +378,26 @@ static bool is_over(const struct cot *c, int wait_ms)
 	return poll(&p, 1, wait_ms) == 1;
 }
 
-int nursery_end(struct nursery *n, uint32_t slot, struct redoma_error *err)
+/* Told before it is seen dead. */
+static int end_early(struct nursery *n, struct cot *c, struct redoma_error *err)
 {
-	struct cot *c = by_slot(n, slot);
+	struct native_dead d = {.end = {.code = CLD_KILLED, .status = SIGKILL}};
+
+	n->quiet_until_us = clock_monotonic_us() + QUIET_END_US;
+	return tell_death(n, c, &d, err);
+}
+
+int nursery_end(struct nursery *n, const struct native_end *e,
+		struct redoma_error *err)
+{
+	struct cot *c = by_slot(n, e->slot);
 
 	n->calm = false;
 	if (!c)
 		return 0;
 	c->admitted = true; /* it did not end by itself */
+	if (e->early && !c->told && c->group && group_strike(c->group))
+		return end_early(n, c, err);
 	/* With init everything in its pid namespace ends, and before it. */
 	if (!c->told && !kill(c->pid, SIGKILL) && is_over(c, KILL_MS))
 		return nursery_reap(n, err);

@@ -59,7 +59,7 @@ MUST_CHECK int nursery_deliver(struct nursery *n, struct cot *c,
 MUST_CHECK int nursery_admit(struct nursery *n, const struct native_admit *a,
 			     struct redoma_error *err);
 /* FRAME_END; a slot that is gone already is no error. */
-MUST_CHECK int nursery_end(struct nursery *n, uint32_t slot,
+MUST_CHECK int nursery_end(struct nursery *n, const struct native_end *e,
 			   struct redoma_error *err);
 /* The memory of one has run out: it is ended. */
 MUST_CHECK int nursery_oom(struct nursery *n, struct cot *c,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -19,6 +20,7 @@
 #define LOOK_NS 100000L /* between the first two kills; doubled each time */
 #define LOOK_NS_MAX 3000000L
 #define NOT_STARTED 127
+#define STAT_BYTES 1024
 
 /* Descriptors of the child, ascending once they are placed. */
 enum { STD_IN, STD_OUT, STD_ERR, BOOT, ENDS };
@@ -239,8 +241,59 @@ bool payload_reap(struct payload *p)
 	return !n;
 }
 
+static int needs_pid_1(struct redoma_error *err)
+{
+	if (getpid() == 1)
+		return 0;
+	return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+		       "a native program needs a pid namespace of its own");
+}
+
+void payload_open_stat(struct payload *p)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "/proc/%d/stat", p->pid);
+	p->stat = open(name, O_RDONLY | O_CLOEXEC);
+}
+
+/* proc_pid_stat(5): minflt is field 10, the name field 2. */
+static uint64_t faults_so_far(const struct payload *p)
+{
+	char text[STAT_BYTES];
+	ssize_t n = p->dead || p->stat < 0
+			    ? -1
+			    : pread(p->stat, text, sizeof text - 1, 0);
+	unsigned long faults = 0;
+	const char *at;
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	return at && sscanf(at, ") %*c %*s %*s %*s %*s %*s %*s %lu",
+			    &faults) == 1
+		       ? faults : 0;
+}
+
+int payload_strike(struct payload *p, struct redoma_error *err)
+{
+	int r = needs_pid_1(err);
+
+	if (r)
+		return r;
+	kill(-1, SIGKILL);
+	while (payload_reap(p))
+		;
+	p->cpu_us += payload_cpu_us(p);
+	p->page_faults += faults_so_far(p);
+	return 0;
+}
+
 int payload_end(struct payload *p, uint64_t wait_us, struct redoma_error *err)
 {
+	int r = needs_pid_1(err);
+
 	uint64_t until = clock_monotonic_us() + wait_us;
 	struct timespec look = {0, LOOK_NS};
 	sigset_t child;
@@ -248,10 +301,8 @@ int payload_end(struct payload *p, uint64_t wait_us, struct redoma_error *err)
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	if (getpid() != 1)
-		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
-			       "a native program needs a pid namespace of its "
-			       "own");
+	if (r)
+		return r;
 	/* Nothing can be born while the kernel goes through its list, but what
 	 * is still on its way out would be waited for. */
 	kill(-1, SIGKILL);
@@ -284,6 +335,7 @@ void payload_done(struct payload *p)
 	close_end(&p->err);
 	close_end(&p->boot);
 	close_end(&p->gate);
+	close_end(&p->stat);
 	if (p->fault)
 		munmap(p->fault, sizeof *p->fault);
 	p->fault = NULL;

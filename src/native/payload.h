@@ -38,6 +38,7 @@ struct payload {
 	int in, out, err;  /* our ends of its pipes, not blocking; -1 */
 	int boot;	   /* our end of its socket; -1 */
 	int gate;	   /* closed without a byte: it never starts */
+	int stat;	   /* its /proc/PID/stat; -1 */
 	struct payload_fault *fault; /* a shared page */
 	bool dead;
 	int status;	   /* of wait(2), once dead */
@@ -47,7 +48,7 @@ struct payload {
 };
 
 #define PAYLOAD_NONE ((struct payload){.in = -1, .out = -1, .err = -1, \
-				       .boot = -1, .gate = -1})
+				       .boot = -1, .gate = -1, .stat = -1})
 
 /* Forks it; it waits for payload_release. */
 MUST_CHECK int payload_fork(const struct payload_start *s, struct payload *p,
@@ -68,6 +69,12 @@ bool payload_reap(struct payload *p);
  * process that is not pid 1. */
 MUST_CHECK int payload_end(struct payload *p, uint64_t wait_us,
 			   struct redoma_error *err);
+/* Kills it and does not wait: nothing of it will run, but its last process may
+ * not be counted among the dead.  What it used is counted. */
+MUST_CHECK int payload_strike(struct payload *p, struct redoma_error *err);
+/* Once it is started: for payload_strike to tell its page faults; where there
+ * is no /proc they are not told. */
+void payload_open_stat(struct payload *p);
 /* Closes our ends. */
 void payload_done(struct payload *p);
 

@@ -230,7 +230,7 @@ static int serve_core(struct channel *c, struct spawner *s,
 	}
 	if (f.kind == FRAME_END && f.len == sizeof end) {
 		memcpy(&end, body, sizeof end);
-		return nursery_end(&s->nursery, end.slot, err);
+		return nursery_end(&s->nursery, &end, err);
 	}
 	return other_build(err);
 }

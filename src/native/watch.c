@@ -174,7 +174,9 @@ static void last_words(struct watch *w)
 
 int watch_finish(struct watch *w, struct redoma_error *err)
 {
-	int r = payload_end(w->payload, END_US, err);
+	int r = w->early && w->end == WATCH_SAID
+			? payload_strike(w->payload, err)
+			: payload_end(w->payload, END_US, err);
 
 	if (r)
 		return r;

@@ -29,6 +29,7 @@ struct watch {
 	uint64_t wall_at_us, cpu_at_us, cpu_limit_us, cpu_before_us;
 	enum watch_end end;
 	bool more_dead; /* than were reaped at once */
+	bool early; /* once it has said all, its death is not waited for */
 };
 
 /* The clock starts here. */
@@ -36,7 +37,8 @@ void watch_begin(struct watch *w, const struct limits *l);
 /* Until something has ended it.  An error: the core is gone or does not
  * listen. */
 MUST_CHECK int watch_run(struct watch *w, struct redoma_error *err);
-/* Everything is killed and reaped; then what was in the pipes follows. */
+/* Everything is killed and, unless it may be left, reaped; then what was in the
+ * pipes follows. */
 MUST_CHECK int watch_finish(struct watch *w, struct redoma_error *err);
 /* Reads a signalfd empty. */
 void watch_clear(int sigfd);

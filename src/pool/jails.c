@@ -246,12 +246,12 @@ int jails_admit(struct jails *j, struct slot *slot,
 		       "the spawner broke the protocol");
 }
 
-int jails_end(struct jails *j, struct slot *slot, struct native_dead *ret,
-	      struct redoma_error *err)
+int jails_end(struct jails *j, struct slot *slot, bool early,
+	      struct native_dead *ret, struct redoma_error *err)
 {
 	struct spawner *s = owner(j, slot);
 	uint64_t until = clock_monotonic_us() + END_US;
-	struct native_end m = {slot->number};
+	struct native_end m = {slot->number, early};
 	int r;
 
 	*ret = (struct native_dead){.end = {.slot = slot->number}};

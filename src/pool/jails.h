@@ -49,8 +49,9 @@ MUST_CHECK int jails_admit(struct jails *j, struct slot *s,
 			   const struct jails_admission *a, int *mounts,
 			   int *ret_cpu, struct redoma_error *err);
 /* Ends the jail with everything in it, frees s, and tells what it used.  Fails
- * if the spawner does not say that it is over: then that is ended too. */
-MUST_CHECK int jails_end(struct jails *j, struct slot *s,
+ * if the spawner does not say that it is over: then that is ended too.
+ * `early`: struct native_end; for a run that had nothing to write to. */
+MUST_CHECK int jails_end(struct jails *j, struct slot *s, bool early,
 			 struct native_dead *ret, struct redoma_error *err);
 /* As pool_count. */
 void jails_count(const struct jails *j, uint64_t *ret_spawners,

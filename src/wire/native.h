@@ -68,6 +68,8 @@ struct native_admitted {
 
 struct native_end { /* FRAME_END: the run is over, or has to be */
 	uint32_t slot;
+	uint32_t early; /* DEAD may come once all of it was killed: nothing in
+			   it runs any more, but memory is being given back */
 };
 
 struct native_dead { /* FRAME_DEAD of a spawner */

@@ -457,7 +457,7 @@ static inline void core_listen(struct core_slot *s, struct core_run *r,
 static inline void core_end(struct core *k, struct core_slot *s,
 			    struct native_dead *ret)
 {
-	struct native_end e = {s->number};
+	struct native_end e = {.slot = s->number};
 
 	assert_int_equal(channel_send(k->c, FRAME_END, FRAME_LAST, &e, sizeof e,
 				      NULL),
