@@ -178,7 +178,7 @@ int make_path(struct make *m, const char *path, struct redoma_error *err)
 	if (found == BUILD_FILE)
 		return needs_module(&m->needs, real, err);
 	if (found == BUILD_DIR)
-		return scan_modules(m, real, err);
+		return scan_modules(m, real, real, err);
 	return err_set(err, REDOMA_E_INVALID, WHERE,
 		       "%s is not a file or directory that exists",
 		       SHOW(str_of(path)));

@@ -98,15 +98,20 @@ int python_find(const char *real, char prefix[PATH_MAX],
 		       SHOW(str_of(real)));
 }
 
-/* A directory of modules or a single file; may be missing. */
-static int add(struct make *m, const char *path, struct redoma_error *err)
+/* A directory of modules or a single file below `base`; may be missing. */
+static int add(struct make *m, const char *path, const char *base,
+	       struct redoma_error *err)
 {
 	enum build_found found;
 	char real[PATH_MAX];
-	int rc = build_path(&m->build, path, true, &found, real, err);
+	bool stays;
+	int rc = scan_stays(path, base, &stays, err);
 
+	if (rc || !stays)
+		return rc;
+	rc = build_path(&m->build, path, true, &found, real, err);
 	if (!rc && found == BUILD_DIR)
-		rc = scan_modules(m, real, err);
+		rc = scan_modules(m, real, base, err);
 	return rc;
 }
 
@@ -127,14 +132,14 @@ static int add_library(struct make *m, const char *prefix, const char *version,
 		if (strstr(own[i], "local") && strcmp(prefix, "/usr"))
 			continue;
 		snprintf(path, sizeof(path), own[i], prefix, version);
-		rc = add(m, path, err);
+		rc = add(m, path, prefix, err);
 	}
 	for (const char *p = version; *p; p++)
 		if (*p != '.')
 			digits[n++] = *p;
 	digits[n] = '\0';
 	snprintf(path, sizeof(path), "%s/lib/python%s.zip", prefix, digits);
-	return rc ? rc : add(m, path, err);
+	return rc ? rc : add(m, path, prefix, err);
 }
 
 /* A virtual environment: its packages, and the file that makes it one. */
@@ -142,7 +147,6 @@ static int add_environment(struct make *m, const char *path,
 			   const char *version, struct redoma_error *err)
 {
 	char dir[PATH_MAX], at[PATH_MAX + 64];
-	enum build_found found;
 	int rc;
 
 	snprintf(dir, sizeof(dir), "%s", path);
@@ -151,11 +155,11 @@ static int add_environment(struct make *m, const char *path,
 	snprintf(at, sizeof(at), "%s/pyvenv.cfg", dir);
 	if (!exists(at))
 		return 0;
-	rc = build_path(&m->build, at, false, &found, NULL, err);
+	rc = add(m, at, dir, err);
 	for (int i = 0; !rc && i < 2; i++) {
 		snprintf(at, sizeof(at), "%s/lib%s/python%s/site-packages",
 			 dir, i ? "64" : "", version);
-		rc = add(m, at, err);
+		rc = add(m, at, dir, err);
 	}
 	return rc;
 }

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -41,31 +42,77 @@ static bool is_dull(const char *name)
 	       str_ends(str_of(name), STR(".dist-info"));
 }
 
-static int scan(struct make *m, const char *dir, int depth,
-		struct redoma_error *err);
+static const char *const system_dirs[] = {
+	"/usr", "/lib", "/lib64", "/nix/store", "/gnu/store", NULL};
 
-static int take(struct make *m, const struct dirent *d, const char *path,
-		int depth, struct redoma_error *err)
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return n && !strncmp(path, dir, n) && (path[n] == '/' || !path[n]);
+}
+
+int scan_stays(const char *path, const char *base, bool *ret,
+	       struct redoma_error *err)
+{
+	char real[PATH_MAX], top[PATH_MAX];
+	bool stays = false;
+
+	if (!realpath(path, real) || !realpath(base, top)) {
+		if (err_is_shortage(errno))
+			return err_sys(err, WHERE, "look at %s",
+				       SHOW(str_of(path)));
+		*ret = false;
+		return 0;
+	}
+	if (strcmp(top, "/"))
+		stays = is_below(real, top);
+	for (size_t i = 0; !stays && system_dirs[i]; i++)
+		stays = is_below(real, system_dirs[i]);
+	*ret = stays;
+	return 0;
+}
+
+static int take_link(struct make *m, const char *path, const char *base,
+		     struct redoma_error *err)
 {
 	enum build_found found;
+	bool stays;
+	int rc = scan_stays(path, base, &stays, err);
 
+	return rc || !stays ? rc
+			    : build_path(&m->build, path, true, &found, NULL,
+					 err);
+}
+
+struct scan {
+	struct make *make;
+	const char *base; /* of scan_stays */
+};
+
+static int scan(const struct scan *s, const char *dir, int depth,
+		struct redoma_error *err);
+
+static int take(const struct scan *s, const struct dirent *d, const char *path,
+		int depth, struct redoma_error *err)
+{
 	switch (kind_of(d, path)) {
 	case DT_DIR:
 		return depth < SCAN_DEPTH_MAX && !is_dull(d->d_name)
-			       ? scan(m, path, depth + 1, err)
+			       ? scan(s, path, depth + 1, err)
 			       : 0;
 	case DT_LNK:
-		return build_path(&m->build, path, true, &found, NULL, err);
+		return take_link(s->make, path, s->base, err);
 	case DT_REG:
 		return is_module(d->d_name)
-			       ? needs_module(&m->needs, path, err)
+			       ? needs_module(&s->make->needs, path, err)
 			       : 0;
 	default:
 		return 0;
 	}
 }
 
-static int scan(struct make *m, const char *dir, int depth,
+static int scan(const struct scan *s, const char *dir, int depth,
 		struct redoma_error *err)
 {
 	CLEANUP(dir_cleanup) DIR *d = opendir(dir);
@@ -79,7 +126,7 @@ static int scan(struct make *m, const char *dir, int depth,
 	while (!rc && d && (e = readdir(d))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		if (m->scanned++ >= SCAN_FILES_MAX)
+		if (s->make->scanned++ >= SCAN_FILES_MAX)
 			return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
 				       "%s and what is beside it hold more "
 				       "than %u files; name a smaller "
@@ -87,12 +134,15 @@ static int scan(struct make *m, const char *dir, int depth,
 				       SHOW(str_of(dir)), SCAN_FILES_MAX);
 		n = snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
 		if (n > 0 && n < (int)sizeof(path))
-			rc = take(m, e, path, depth, err);
+			rc = take(s, e, path, depth, err);
 	}
 	return rc;
 }
 
-int scan_modules(struct make *m, const char *dir, struct redoma_error *err)
+int scan_modules(struct make *m, const char *dir, const char *base,
+		 struct redoma_error *err)
 {
-	return scan(m, dir, 0, err);
+	struct scan s = {m, base};
+
+	return scan(&s, dir, 0, err);
 }

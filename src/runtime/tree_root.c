@@ -154,6 +154,25 @@ static int read_root_path(const char *dir, char ret[PATH_MAX],
 	return 0;
 }
 
+/* A link in a bundle must not make another directory of the host the root. */
+static int check_inside(const char *root, const char *dir,
+			struct redoma_error *err)
+{
+	CLEANUP_FREE char *in = realpath(root, NULL);
+	CLEANUP_FREE char *top = in ? realpath(dir, NULL) : NULL;
+	size_t n = top ? strlen(top) : 0;
+
+	if (!top && errno == ENOENT)
+		return refuse(root, "does not exist; name a directory", err);
+	if (!top)
+		return err_sys(err, WHERE, "native.root: look at %s",
+			       SHOW(str_of(root)));
+	if (!strncmp(in, top, n) && in[n] == '/')
+		return 0;
+	return refuse(root, "is not below its bundle; unpack the image again",
+		      err);
+}
+
 static bool has(const char *dir, const char *name)
 {
 	char path[PATH_MAX + 32];
@@ -183,5 +202,7 @@ int tree_root_add_oci(struct build *b, const char *dir,
 				   "plain directory is named without oci:",
 			      err);
 	rc = read_root_path(dir, root, err);
+	if (!rc)
+		rc = check_inside(root, dir, err);
 	return rc ? rc : tree_root_add(b, root, err);
 }

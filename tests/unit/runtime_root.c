@@ -393,6 +393,12 @@ static void a_bundle_names_its_root(void **state)
 	refused("tool", oci, "names no root.path");
 	put_text("bundle/config.json", "{\"root\":{\"path\":\"rootfs\"}}", 0644);
 	refused("tool", oci, "does not exist");
+	assert_int_equal(symlink("../root", at("bundle/rootfs")), 0);
+	refused("tool", oci, "is not below its bundle");
+	assert_int_equal(unlink(at("bundle/rootfs")), 0);
+	assert_int_equal(symlink(".", at("bundle/rootfs")), 0);
+	refused("tool", oci, "is not below its bundle");
+	assert_int_equal(unlink(at("bundle/rootfs")), 0);
 	assert_int_equal(rename(at("root"), at("bundle/rootfs")), 0);
 	get("tool", oci, &r);
 	assert_string_equal(find(&r, "/usr")->host, at("bundle/rootfs/usr"));
@@ -417,6 +423,42 @@ static void runtimes_are_named(void **state)
 	assert_string_equal(r.program, "/bin/ls");
 	root_done(&r);
 	refused("node", "runtime:sh", "is not in the root");
+}
+
+/* An environment that nobody has reviewed: its links may lead anywhere. */
+static void links_of_modules_do_not_lead_out(void **state)
+{
+	struct root r = {0};
+
+	(void)state;
+	make_dir("secret");
+	make_dir("secret/python3.7");
+	make_dir("venv");
+	make_dir("venv/bin");
+	make_dir("venv/lib");
+	make_dir("venv/lib/python3.7");
+	make_dir("venv/lib/python3.7/site-packages");
+	make_dir("venv/more");
+	put_text("secret/key", "k", 0644);
+	put_text("venv/lib/python3.7/os.py", "", 0644);
+	put_elf("venv/bin/python3.7", true, NULL, NULL, NULL);
+	assert_int_equal(symlink("../../more", at("venv/lib/python3.7/in")), 0);
+	assert_int_equal(symlink("/usr", at("venv/lib/python3.7/site-packages/"
+					    "all")), 0);
+	assert_int_equal(symlink(at("secret"), at("venv/lib/python3.7/out")), 0);
+	assert_int_equal(symlink("../../../secret",
+				 at("venv/lib/python3.7/up")), 0);
+	assert_int_equal(symlink(at("secret/key"), at("venv/pyvenv.cfg")), 0);
+	assert_int_equal(symlink("../../secret", at("venv/lib/python37.zip")),
+			 0);
+	assert_int_equal(symlink("../secret", at("venv/lib64")), 0);
+	get(at("venv/bin/python3.7"), NULL, &r);
+	need(&r, inside("venv/lib/python3.7"), ROOT_DIR);
+	need(&r, inside("venv/more"), ROOT_DIR);
+	need(&r, "/usr", ROOT_DIR);
+	for (size_t i = 0; i < r.n; i++)
+		assert_null(strstr(r.entries[i].host, "secret"));
+	root_done(&r);
 }
 
 static void a_language_has_its_bootstrap(void **state)
@@ -575,6 +617,7 @@ int main(void)
 		cmocka_unit_test(a_directory_is_a_whole_root),
 		cmocka_unit_test(a_bundle_names_its_root),
 		cmocka_unit_test(runtimes_are_named),
+		cmocka_unit_test(links_of_modules_do_not_lead_out),
 		cmocka_unit_test(a_language_has_its_bootstrap),
 		cmocka_unit_test(the_loaders_configuration_is_read),
 		cmocka_unit_test(rows_of_the_user_are_kept),
