@@ -125,19 +125,20 @@ static int wait_birth(struct spawner *s, struct slot **ret,
 		      struct redoma_error *err)
 {
 	uint64_t until = clock_monotonic_us() + SPAWNER_BIRTH_US;
-	int r = 0;
+	int r = s->setup.park ? 0 : spawner_ask(s, err);
 
-	if (!s->setup.park)
-		r = spawner_ask(s, err);
 	while (!r) {
 		uint64_t now = clock_monotonic_us();
+		uint64_t left = now < until ? until - now : 0;
 
 		*ret = pop(s);
 		if (*ret) {
 			(*ret)->cold = true;
 			return 0;
 		}
-		r = spawner_listen(s, now < until ? until - now : 0, err);
+		r = spawner_failed(s, err);
+		if (!r)
+			r = spawner_listen(s, left, err);
 	}
 	return r;
 }
@@ -157,7 +158,11 @@ static int take_from(struct spawner *s, struct slot **ret,
 		return r;
 	}
 	*ret = pop(s);
-	return *ret ? 0 : wait_birth(s, ret, err);
+	if (!*ret)
+		return wait_birth(s, ret, err);
+	/* Of a birth that this run does not need. */
+	s->has_failed = false;
+	return 0;
 }
 
 int jails_take(struct jails *j, const struct jails_want *w, struct slot **ret,
@@ -194,23 +199,32 @@ static int gone(struct redoma_error *err)
 		       "the spawner of this jail is gone");
 }
 
-static void close_all(struct channel *c)
+/* Those of the answer; behind it may wait those of a birth. */
+static void close_fds(struct spawner *s)
 {
-	int fd;
-
-	while ((fd = channel_take_fd(c)) >= 0)
-		close(fd);
+	while (s->admitted_fds--)
+		close(channel_take_fd(&s->channel));
 }
 
-static int admitted(struct spawner *s, const struct native_admitted *m,
+static int take_fds(struct spawner *s, const struct native_admitted *m,
 		    size_t n_grants, int *mounts, int *ret_cpu)
 {
-	if (s->channel.n_fds != n_grants + !!m->has_cpu)
+	if (s->admitted_fds != n_grants + !!m->has_cpu)
 		return -1;
 	*ret_cpu = m->has_cpu ? channel_take_fd(&s->channel) : -1;
 	for (size_t i = 0; i < n_grants; i++)
 		mounts[i] = channel_take_fd(&s->channel);
 	return 0;
+}
+
+static int ask(struct spawner *s, const struct native_admit *m,
+	       const struct jails_admission *a, struct native_admitted *ret,
+	       struct redoma_error *err)
+{
+	int r = channel_send_fds(&s->channel, FRAME_ADMIT, m, sizeof *m,
+				 a->grants, a->n_grants, err);
+
+	return r ? r : spawner_wait_admitted(s, ADMIT_US, ret, err);
 }
 
 int jails_admit(struct jails *j, struct slot *slot,
@@ -226,22 +240,22 @@ int jails_admit(struct jails *j, struct slot *slot,
 		return gone(err);
 	m.slot = slot->number;
 	m.n_grants = (uint32_t)a->n_grants;
-	r = channel_send_fds(&s->channel, FRAME_ADMIT, &m, sizeof m, a->grants,
-			     a->n_grants, err);
-	if (!r)
-		r = spawner_wait_admitted(s, ADMIT_US, &said, err);
-	if (r)
+	r = ask(s, &m, a, &said, err);
+	if (r) {
+		/* Its answer could still come, and be taken for another's. */
+		remove_spawner(j, s);
 		return r;
+	}
 	if (said.slot == slot->number && said.rc < 0) {
-		close_all(&s->channel);
+		close_fds(s);
 		if (err)
 			*err = said.why;
 		return said.rc;
 	}
 	if (said.slot == slot->number &&
-	    !admitted(s, &said, a->n_grants, mounts, ret_cpu))
+	    !take_fds(s, &said, a->n_grants, mounts, ret_cpu))
 		return 0;
-	close_all(&s->channel);
+	close_fds(s);
 	return err_set(err, REDOMA_E_WORKER, WHERE,
 		       "the spawner broke the protocol");
 }

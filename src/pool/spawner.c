@@ -203,14 +203,29 @@ static int broken(struct redoma_error *err)
 		       "the spawner broke the protocol");
 }
 
+int spawner_failed(struct spawner *s, struct redoma_error *err)
+{
+	if (!s->has_failed)
+		return 0;
+	s->has_failed = false;
+	if (err)
+		*err = s->failed;
+	return s->failed.code;
+}
+
 int spawner_listen(struct spawner *s, uint64_t timeout_us,
 		   struct redoma_error *err)
 {
 	struct native_dead d;
 	struct frame f;
 	const void *body;
-	int r = channel_recv(&s->channel, timeout_us, &f, &body, err);
+	int why, r = channel_recv(&s->channel, timeout_us, &f, &body, err);
 
+	/* The last word of one that is gone says why it is. */
+	if (r == REDOMA_E_WORKER) {
+		why = spawner_failed(s, err);
+		return why ? why : r;
+	}
 	if (r)
 		return r;
 	switch (f.kind) {
@@ -227,9 +242,11 @@ int spawner_listen(struct spawner *s, uint64_t timeout_us,
 			return broken(err);
 		memcpy(&s->admitted, body, sizeof s->admitted);
 		s->has_admitted = true;
+		s->admitted_fds = f.n_fds;
 		return 0;
 	case FRAME_FAILED:
-		return failed_read(body, f.len, err);
+		s->has_failed = failed_read(body, f.len, &s->failed) != 0;
+		return 0;
 	default:
 		return broken(err);
 	}

@@ -20,6 +20,11 @@ struct spawner {
 	uint32_t n_dead;
 	bool has_admitted;
 	struct native_admitted admitted; /* the answer that came */
+	uint32_t admitted_fds; /* that came with it, and wait in the channel */
+	/* What it failed at last, when nobody may have waited for that: a jail
+	 * that was to be parked, or its own end. */
+	bool has_failed;
+	struct redoma_error failed;
 	struct spawner *next;
 };
 
@@ -30,9 +35,12 @@ bool spawner_matches(const struct spawner *s, const struct jails_want *w);
 /* Asks for one jail: nothing is parked. */
 MUST_CHECK int spawner_ask(struct spawner *s, struct redoma_error *err);
 /* Reads one message; waits up to timeout_us (0: only what is there).
- * REDOMA_E_BUSY: nothing (more) came. */
+ * REDOMA_E_BUSY: nothing (more) came.  That a birth failed is noted and no
+ * error of what is waited for here. */
 MUST_CHECK int spawner_listen(struct spawner *s, uint64_t timeout_us,
 			      struct redoma_error *err);
+/* What was noted of failure: its code once, then 0. */
+MUST_CHECK int spawner_failed(struct spawner *s, struct redoma_error *err);
 /* Its descriptors wait in the channel. */
 MUST_CHECK int spawner_wait_admitted(struct spawner *s, uint64_t timeout_us,
 				     struct native_admitted *ret,

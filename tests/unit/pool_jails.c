@@ -1,0 +1,191 @@
+/* What a spawner says when nobody has asked: a birth that failed is no matter
+ * of the run in hand, and the descriptors of a birth are not those of an
+ * answer.  The spawner is this program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "native/spawner.h"
+#include "pool/jails.h"
+#include "wire/native.h"
+
+#define NAME "redoma-spawner"
+#define OOM 7 /* to know a death again */
+
+static int fail_birth(struct channel *c)
+{
+	struct redoma_error why;
+
+	err_set(&why, REDOMA_E_SYSTEM, "native", "no birth today");
+	return channel_send(c, FRAME_FAILED, FRAME_LAST, &why, sizeof why,
+			    NULL);
+}
+
+/* A slot that lives as long as we do.  What was put before goes with it. */
+static int give_birth(struct channel *c, uint32_t slot)
+{
+	struct spawn_born b = {.slot = slot, .pid = getpid()};
+	int sv[2], fds[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
+		return -1;
+	fds[0] = sv[0];
+	fds[1] = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	r = channel_put(c, FRAME_BORN, &b, sizeof b, 2, NULL);
+	return r ? r : channel_flush(c, fds, 2, NULL);
+}
+
+static int admit(struct channel *c, const struct native_admit *a)
+{
+	struct native_admitted say = {.slot = a->slot};
+
+	if (a->memory_bytes == 1) {
+		say.rc = REDOMA_E_SYSTEM;
+		err_set(&say.why, REDOMA_E_SYSTEM, "native", "no mount today");
+	}
+	if (fail_birth(c) ||
+	    channel_put(c, FRAME_ADMITTED, &say, sizeof say, 0, NULL))
+		return -1;
+	return give_birth(c, a->slot + 1);
+}
+
+static int end(struct channel *c, uint32_t slot)
+{
+	struct native_dead d = {.end.slot = slot, .oom = OOM};
+
+	return fail_birth(c) ||
+	       channel_send(c, FRAME_DEAD, FRAME_LAST, &d, sizeof d, NULL);
+}
+
+static int answer(struct channel *c, const struct frame *f, const void *body)
+{
+	struct native_admit a;
+	struct native_end e;
+
+	if (f->kind == FRAME_ADMIT) {
+		memcpy(&a, body, sizeof a);
+		return admit(c, &a);
+	}
+	memcpy(&e, body, sizeof e);
+	return end(c, e.slot);
+}
+
+/* With `park` a jail is there at once, else only the word that none can be. */
+static int play(struct channel *c)
+{
+	struct spawn_ready ready = {.abi = SPAWN_ABI};
+	struct native_setup setup = {0};
+	struct frame f = {0};
+	const void *body;
+	int r = channel_recv(c, UINT64_MAX, &f, &body, NULL);
+
+	if (!r)
+		memcpy(&setup, body, sizeof setup);
+	while (!r && f.kind != FRAME_ROOT)
+		r = channel_recv(c, UINT64_MAX, &f, &body, NULL);
+	if (!r)
+		r = channel_send(c, FRAME_READY, FRAME_LAST, &ready,
+				 sizeof ready, NULL);
+	if (!r && setup.park)
+		r = give_birth(c, 1);
+	if (!r)
+		r = fail_birth(c);
+	while (!r && !channel_recv(c, UINT64_MAX, &f, &body, NULL))
+		r = answer(c, &f, body);
+	return r;
+}
+
+static struct jails *open_jails(uint32_t park, struct jails_want *w)
+{
+	static const struct jails_options o = {.init_path = "/proc/self/exe"};
+	static struct native_setup setup;
+	static struct buf root;
+	struct jails *j = NULL;
+
+	setup = (struct native_setup){.abi = NATIVE_ABI, .park = park};
+	*w = (struct jails_want){
+		.tenant = "", .root_digest = "", .setup = &setup, .root = &root};
+	assert_int_equal(jails_new(&o, &j, NULL), 0);
+	return j;
+}
+
+static void a_birth_that_fails_ends_no_run(void **state)
+{
+	struct jails_admission a = {.limits.memory_bytes = 2};
+	struct redoma_error err = {0};
+	struct native_dead dead;
+	struct slot *slot = NULL;
+	struct jails_want w;
+	struct jails *j = open_jails(1, &w);
+	int cpu = 77;
+
+	(void)state;
+	for (int run = 0; run < 3; run++) {
+		if (jails_take(j, &w, &slot, &err) ||
+		    jails_admit(j, slot, &a, NULL, &cpu, &err) ||
+		    jails_end(j, slot, &dead, &err))
+			fail_msg("run %d: %s", run, err.text);
+		assert_int_equal(cpu, -1);
+		assert_int_equal(dead.oom, OOM);
+	}
+	jails_free(j);
+}
+
+static void a_refusal_leaves_the_next_jail(void **state)
+{
+	struct jails_admission a = {.limits.memory_bytes = 1};
+	struct redoma_error err = {0};
+	struct native_dead dead;
+	struct slot *slot = NULL;
+	struct jails_want w;
+	struct jails *j = open_jails(1, &w);
+	int cpu = -1;
+
+	(void)state;
+	assert_int_equal(jails_take(j, &w, &slot, &err), 0);
+	assert_int_equal(jails_admit(j, slot, &a, NULL, &cpu, &err),
+			 REDOMA_E_SYSTEM);
+	assert_string_equal(err.text, "no mount today");
+	assert_int_equal(jails_end(j, slot, &dead, &err), 0);
+	a.limits.memory_bytes = 2;
+	assert_int_equal(jails_take(j, &w, &slot, &err), 0);
+	assert_int_equal(jails_admit(j, slot, &a, NULL, &cpu, &err), 0);
+	assert_int_equal(jails_end(j, slot, &dead, &err), 0);
+	jails_free(j);
+}
+
+static void a_birth_that_is_waited_for_says_why(void **state)
+{
+	struct redoma_error err = {0};
+	struct slot *slot = NULL;
+	struct jails_want w;
+	struct jails *j = open_jails(0, &w);
+
+	(void)state;
+	assert_int_equal(jails_take(j, &w, &slot, &err), REDOMA_E_SYSTEM);
+	assert_string_equal(err.text, "no birth today");
+	jails_free(j);
+}
+
+int main(int argc, char **argv)
+{
+	static struct channel c;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_birth_that_fails_ends_no_run),
+		cmocka_unit_test(a_refusal_leaves_the_next_jail),
+		cmocka_unit_test(a_birth_that_is_waited_for_says_why),
+	};
+
+	(void)argc;
+	channel_init(&c, SPAWNER_CONTROL_FD);
+	if (!strcmp(argv[0], NAME))
+		return play(&c) ? 1 : 0;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
