@@ -29,7 +29,7 @@
 #include "base/err.h"
 
 #define JAIL_ID_BASE 1900000000u /* above every range that systemd hands out */
-#define JAIL_ID_COUNT (1u << 20)
+#define JAIL_ID_COUNT (1u << 22) /* every pid that there can be */
 #define JAIL_ID_INSIDE 1000u
 
 enum jail_control {

@@ -88,9 +88,9 @@ int native_take_space(struct native *n);
  * read-only directory of the root where that takes it.  What the root has at
  * `guest` is never hidden (REDOMA_E_INVALID), what an earlier grant has there
  * is: a grant comes after those that lie above it.  A directory in /tmp is
- * shown elsewhere, with a link to it there; none may lie in a directory of
- * native_scratch (REDOMA_E_INVALID): the right to write there would be one to
- * the FIFOs in it. */
+ * shown elsewhere, with a link to it there; nothing may lie in a directory of
+ * native_scratch (REDOMA_E_INVALID): its place would hide the scratch, and the
+ * right to write there would be one to the FIFOs in it. */
 MUST_CHECK int native_attach(struct native *n, int mount_fd, const char *guest,
 			     bool directory, struct redoma_error *err);
 /* In init, before native_settle: an empty, writable file or directory at

@@ -218,7 +218,7 @@ static int show(struct native *n, int mount_fd, const char *guest,
 	rc = find_spot(n, guest, directory, &s, err);
 	if (rc)
 		return rc;
-	if (directory && !writable && s.in_scratch)
+	if (s.in_scratch)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the grant %.150s lies in a directory that is "
 			       "granted for writing; choose another place",

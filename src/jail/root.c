@@ -15,6 +15,7 @@
 
 #define WHERE "jail"
 #define ROOT_BYTES (1u << 20)
+#define DOTS_TRIES 1000
 
 struct device {
 	const char *name, *host;
@@ -70,7 +71,8 @@ static int is_reserved(const char *guest)
 	return 0;
 }
 
-/* Links are followed inside the new root only. */
+/* Links are followed inside the new root only.  A mount or rename elsewhere
+ * makes the kernel give up on ".." with EAGAIN. */
 static int open_inside(int root_fd, const char *path)
 {
 	struct open_how how = {
@@ -78,7 +80,12 @@ static int open_inside(int root_fd, const char *path)
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 
-	return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+	int fd, tries = 0;
+
+	do {
+		fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+	} while (fd < 0 && errno == EAGAIN && tries++ < DOTS_TRIES);
+	return fd;
 }
 
 /* The directory of `guest`, made if it is missing. */

@@ -509,6 +509,25 @@ static void a_granted_file_is_shown(void **state)
 	check();
 }
 
+static int grant_inside(struct native *n, struct said *s)
+{
+	int dir = -1;
+	int rc = native_scratch(n, "/out", true, 65536, 8, &dir, &s->err);
+
+	return rc ? rc
+		  : native_attach(n, now.mount_fd, "/out/q.csv", false,
+				  &s->err);
+}
+
+/* Its mount point would be a file that the program wrote. */
+static void a_grant_hides_no_scratch_place(void **state)
+{
+	(void)state;
+	start(grant_inside, see_file);
+	strcpy(now.grant, host_file);
+	check_refused("granted for writing");
+}
+
 static void what_is_no_file_is_not_mounted(void **state)
 {
 	(void)state;
@@ -970,6 +989,7 @@ int main(void)
 		cmocka_unit_test(a_granted_directory_is_shown),
 		cmocka_unit_test(a_directory_in_tmp_is_shown),
 		cmocka_unit_test(a_granted_file_is_shown),
+		cmocka_unit_test(a_grant_hides_no_scratch_place),
 		cmocka_unit_test(what_is_no_file_is_not_mounted),
 		cmocka_unit_test(late_answers_are_dropped),
 		cmocka_unit_test(scratch_places_are_writable),
