@@ -9,6 +9,7 @@
 #include "broker/native.h"
 #include "core/native_root.h"
 #include "core/verdict.h"
+#include "jail/group.h"
 #include "pool/jails.h"
 
 #define WHERE "core"
@@ -23,6 +24,7 @@ struct native_run {
 	int mounts[PLAN_GRANTS_MAX];
 	size_t n_mounts;
 	int cpu_fd;
+	uint64_t cpu_before_us; /* to make the jail and warm its runtime up */
 	struct native_dead dead;
 };
 
@@ -97,6 +99,7 @@ static int admit(struct native_run *n, struct redoma_error *err)
 	if (r)
 		return r;
 	n->n_mounts = a.n_grants;
+	n->cpu_before_us = group_cpu_read(n->cpu_fd);
 	for (uint32_t i = 0; i < p->n_grants; i++)
 		if (is_mounted(&p->grants[i]))
 			n->plan.grants[i].fd = n->mounts[at++];
@@ -135,11 +138,15 @@ static int end(struct native_run *n, bool early, struct redoma_error *err)
 static void account(struct native_run *n)
 {
 	struct redoma_result *res = n->job->result;
+	uint64_t before =
+		n->cpu_before_us != UINT64_MAX ? n->cpu_before_us : 0;
 
 	res->pure = false;
 	if (!n->dead.has_usage)
 		return;
-	res->usage.cpu_us = n->dead.cpu_us;
+	if (n->dead.cpu_us != UINT64_MAX)
+		res->usage.cpu_us =
+			n->dead.cpu_us > before ? n->dead.cpu_us - before : 0;
 	if (n->dead.memory_peak_bytes != UINT64_MAX)
 		res->usage.memory_bytes = n->dead.memory_peak_bytes;
 }
@@ -213,7 +220,8 @@ static int seal(struct job *j, const char *program, struct redoma_error *err)
 
 int native_run(struct job *j, struct redoma_error *err)
 {
-	CLEANUP(done) struct native_run n = {.job = j, .cpu_fd = -1};
+	CLEANUP(done) struct native_run n = {
+		.job = j, .cpu_fd = -1, .cpu_before_us = UINT64_MAX};
 	const char *program = j->q->source ? j->name : j->q->argv[0];
 	int r = native_root_find(j, &n.root, err);
 

@@ -56,9 +56,10 @@ static void from_signal(const struct watch *w, struct judged *j, int sig)
 	j->outcome.signal = (uint32_t)sig;
 	j->outcome.exit_code = SIGNAL_EXIT + sig;
 	j->outcome.status = REDOMA_STATUS_ERROR;
-	/* The kernel's own limit: the soft one, then the hard one. */
-	if (sig == SIGXCPU ||
-	    (sig == SIGKILL && w->payload->cpu_us >= w->cpu_limit_us))
+	/* The kernel's own limit: the soft one, then the hard one; a program
+	 * may send itself either. */
+	if ((sig == SIGXCPU || sig == SIGKILL) &&
+	    w->payload->cpu_us >= w->cpu_limit_us)
 		j->outcome.status = REDOMA_STATUS_CPU_LIMIT;
 	snprintf(j->text, sizeof j->text, "the program was ended by SIG%s",
 		 name ? name : "?");

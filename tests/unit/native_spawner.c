@@ -66,6 +66,18 @@ static void dies_by_a_signal(void **state)
 	core_run_done(&r);
 }
 
+/* The kernel's signal for used-up CPU time, without that. */
+static void sends_itself_a_limit(void **state)
+{
+	struct core_run r;
+
+	(void)state;
+	sh(&r, "kill -XCPU $$");
+	assert_int_equal(r.o.status, REDOMA_STATUS_ERROR);
+	assert_int_equal(r.o.signal, SIGXCPU);
+	core_run_done(&r);
+}
+
 static void dies_by_the_filter(void **state)
 {
 	struct core_run r;
@@ -569,6 +581,7 @@ int main(void)
 		cmocka_unit_test(ends_ok),
 		cmocka_unit_test(exit_code),
 		cmocka_unit_test(dies_by_a_signal),
+		cmocka_unit_test(sends_itself_a_limit),
 		cmocka_unit_test(dies_by_the_filter),
 		cmocka_unit_test(input_and_environment),
 		cmocka_unit_test(output_is_cut),
