@@ -130,7 +130,7 @@ static void a_birth_that_fails_ends_no_run(void **state)
 	for (int run = 0; run < 3; run++) {
 		if (jails_take(j, &w, &slot, &err) ||
 		    jails_admit(j, slot, &a, NULL, &cpu, &err) ||
-		    jails_end(j, slot, &dead, &err))
+		    jails_end(j, slot, false, &dead, &err))
 			fail_msg("run %d: %s", run, err.text);
 		assert_int_equal(cpu, -1);
 		assert_int_equal(dead.oom, OOM);
@@ -153,11 +153,11 @@ static void a_refusal_leaves_the_next_jail(void **state)
 	assert_int_equal(jails_admit(j, slot, &a, NULL, &cpu, &err),
 			 REDOMA_E_SYSTEM);
 	assert_string_equal(err.text, "no mount today");
-	assert_int_equal(jails_end(j, slot, &dead, &err), 0);
+	assert_int_equal(jails_end(j, slot, false, &dead, &err), 0);
 	a.limits.memory_bytes = 2;
 	assert_int_equal(jails_take(j, &w, &slot, &err), 0);
 	assert_int_equal(jails_admit(j, slot, &a, NULL, &cpu, &err), 0);
-	assert_int_equal(jails_end(j, slot, &dead, &err), 0);
+	assert_int_equal(jails_end(j, slot, false, &dead, &err), 0);
 	jails_free(j);
 }
 
