@@ -58,21 +58,23 @@ int help_screen(void)
 	return help_flush(&b, help_add_screen(&b));
 }
 
-/* Appends text filled to COLUMNS. */
-static int add_filled(struct buf *out, const char *text)
+int help_add_filled(struct buf *out, const char *text, int left)
 {
+	size_t room = (size_t)(COLUMNS - left);
 	int rc = 0;
 
 	while (*text && !rc) {
 		size_t n = strlen(text);
 
-		if (n > COLUMNS) {
-			n = COLUMNS;
+		if (n > room) {
+			n = room;
 			while (n && text[n] != ' ')
 				n--;
+			n = n ? n : room; /* one long word is cut */
 		}
-		rc = buf_addf(out, "%.*s\n", (int)n, text);
-		text += n + (text[n] == ' ');
+		rc = buf_addf(out, "%*s%.*s\n", left, "", (int)n, text);
+		text += n;
+		text += *text == ' ';
 	}
 	return rc;
 }
@@ -99,7 +101,7 @@ int help_verb(const struct verb *v)
 			  v->summary);
 
 	if (!rc && v->detail)
-		rc = add_filled(&b, v->detail);
+		rc = help_add_filled(&b, v->detail, 0);
 	if (!rc)
 		rc = buf_add(&b, "\n", 1);
 	for (size_t i = 0; v->options[i] && !rc; i++)

@@ -9,6 +9,9 @@
 int help_screen(void); /* fits 24 lines of 80 columns */
 int help_verb(const struct verb *v);
 
+/* Appends text in lines of at most 79 columns, each after `left` of them. */
+MUST_CHECK int help_add_filled(struct buf *out, const char *text, int left);
+
 /* Each appends to out: 0, or -1 when memory ends. */
 MUST_CHECK int help_add_screen(struct buf *out);
 MUST_CHECK int man_add(struct buf *out); /* redoma(1), man(7) macros */

@@ -30,6 +30,23 @@ static void put(struct json_writer *w, const char *key, const char *value)
 	json_write_text(w, value);
 }
 
+/* Where the memory of a native program is bounded. */
+static const char *cgroup_kind(uint8_t cgroups)
+{
+	switch (cgroups) {
+	case JAIL_CGROUPS_V2:
+		return "v2";
+	case JAIL_CGROUPS_HYBRID:
+		return "hybrid";
+	case JAIL_CGROUPS_V1:
+		return "v1";
+	case JAIL_CGROUPS_DENIED:
+		return "none that we may use";
+	default:
+		return "none";
+	}
+}
+
 static void put_control(struct json_writer *w, const struct jail_report *r,
 			enum jail_control c)
 {
@@ -42,8 +59,10 @@ static void put_control(struct json_writer *w, const struct jail_report *r,
 		snprintf(abi, sizeof abi, "abi %d", r->landlock_abi);
 		put(w, "detail", abi);
 	}
+	if (c == JAIL_CGROUP)
+		put(w, "detail", cgroup_kind(r->cgroups));
 	if (r->state[c] == JAIL_UNAVAILABLE) {
-		if (r->sys[c])
+		if (r->sys[c] && c != JAIL_CGROUP)
 			put(w, "detail", strerrordesc_np(r->sys[c]));
 		put(w, "remedy", jail_remedy(c, r->sys[c]));
 	}
@@ -82,6 +101,34 @@ static void put_install(struct json_writer *w, struct redoma *h,
 	json_write_end(w, ']');
 }
 
+/* "redoma-init" starts them; without a group their memory has no limit. */
+static void put_need(struct json_writer *w, const char *name, const char *state,
+		     const char *remedy)
+{
+	json_write_begin(w, '{');
+	put(w, "name", name);
+	put(w, "state", state);
+	if (remedy)
+		put(w, "remedy", remedy);
+	json_write_end(w, '}');
+}
+
+static void put_native(struct json_writer *w, const struct redoma *h,
+		       const struct jail_report *r, bool installed)
+{
+	bool there = installed && !access(h->init, X_OK);
+	bool group = r->state[JAIL_CGROUP] == JAIL_ENFORCED;
+
+	json_write_key(w, "native");
+	json_write_begin(w, '[');
+	put_need(w, "redoma-init", there ? "ready" : "missing",
+		 there ? NULL : "build or install it beside redoma-worker");
+	put_need(w, "memory-cgroup", group ? "ready" : "missing",
+		 group ? NULL
+		       : jail_remedy(JAIL_CGROUP, r->sys[JAIL_CGROUP]));
+	json_write_end(w, ']');
+}
+
 int redoma_doctor(const struct redoma_options *o, char **ret,
 		  struct redoma_error *err)
 {
@@ -109,6 +156,7 @@ int redoma_doctor(const struct redoma_options *o, char **ret,
 		put_control(&w, &report, (enum jail_control)c);
 	json_write_end(&w, ']');
 	put_install(&w, h, r ? missing.text : NULL);
+	put_native(&w, h, &report, !r);
 	json_write_end(&w, '}');
 	if (json_write_done(&w))
 		return err_nomem(err, WHERE);

@@ -135,8 +135,6 @@ def _():
         r = command(verb, "x")
         need(r.code == 2 and "not in this release" in r.text
              and r.text.count("\n") == 1, r.about())
-    r = command("doctor", "--attack")
-    need(r.code == 2 and "not in this release" in r.text, r.about())
 
 
 @case("options: missing value, value to a flag, twice, no file, two files")
