@@ -50,9 +50,11 @@ enum cli_exit attack_exit(const struct attack_tally *t, bool lacks_control)
 {
 	if (t->n[ATTACK_SUCCEEDED])
 		return EXIT_BREACH;
-	if (t->unclear || !t->n[ATTACK_STOPPED])
+	if (t->unclear)
 		return EXIT_INTERNAL;
-	return lacks_control ? EXIT_SANDBOX : EXIT_OK;
+	if (lacks_control)
+		return EXIT_SANDBOX;
+	return t->n[ATTACK_STOPPED] ? EXIT_OK : EXIT_INTERNAL;
 }
 
 int attack_add_row(struct buf *b, const struct attack_row *row,

@@ -178,6 +178,15 @@ def _():
                 need(c["state"] == "enforced", f"{name}: {c}")
 
 
+@case("doctor --attack tries nothing where a control is missing")
+def _():
+    p = lacking(LACKING["landlock"][0], "doctor", "--attack", "--json")
+    need(p.returncode == 6, f"{p}")
+    for a in strict_json(p.stdout)["attacks"]:
+        need(a["result"] == "skipped" and a["wall"] is None
+             and "landlock" in a["detail"].lower(), str(a))
+
+
 @case("what the filters allow runs as it always does")
 def _():
     p = lacking([(CLONE3 + 1000, errno.ENOSYS, None)], "eval", "js", "6*7")

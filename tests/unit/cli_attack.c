@@ -194,6 +194,9 @@ static void a_refused_run_is_skipped(void **state)
 	is_unclear(v);
 	/* Nothing was tried at all. */
 	assert_int_equal(attack_exit(&none, false), EXIT_INTERNAL);
+	none.n[ATTACK_SKIPPED] = 3;
+	assert_int_equal(attack_exit(&none, false), EXIT_INTERNAL);
+	assert_int_equal(attack_exit(&none, true), EXIT_SANDBOX);
 }
 
 /* Each row of the table, with the longest words there are. */
