@@ -25,15 +25,6 @@ static int try_mkdir(const struct hier *h)
 	return unlinkat(h->place, name, AT_REMOVEDIR) ? errno : 0;
 }
 
-static bool has_memory(const struct hier *h)
-{
-	char text[GROUP_TEXT_MAX];
-
-	return !faccessat(h->place, "cgroup.subtree_control", W_OK, 0) &&
-	       !gfile_read(h->place, ".", "cgroup.controllers", text) &&
-	       gtext_lists(text, "memory", " \n");
-}
-
 enum jail_cgroups cgroup_detect(int *ret_sys)
 {
 	CLEANUP(place_close) struct place p;
@@ -52,7 +43,7 @@ enum jail_cgroups cgroup_detect(int *ret_sys)
 	*ret_sys = 0;
 	if (!v1)
 		return v2 ? JAIL_CGROUPS_V1 : JAIL_CGROUPS_HYBRID;
-	if (!v2 && !memory && has_memory(unified))
+	if (!v2 && !memory && v2_fits(&p))
 		return JAIL_CGROUPS_V2;
 	if (!memory && !unified) {
 		*ret_sys = ENOENT;

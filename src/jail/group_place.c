@@ -108,6 +108,13 @@ static void take(struct place *p, const struct found *f, const char *dir)
 	p->n++;
 }
 
+static bool is_aside(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return name && !strncmp(name + 1, GROUP_ASIDE, strlen(GROUP_ASIDE));
+}
+
 static bool taken(const struct place *p, uint32_t has)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -139,10 +146,11 @@ static void find_mount(struct place *p, const struct finds *all, char *line)
 			continue;
 		snprintf(dir, sizeof dir, "%s%s", point, rest);
 		take(p, &all->f[i], dir);
-		if (has == HIER_UNIFIED && *rest && p->h[0].has == has)
-			p->above = fd_lift(openat(p->h[0].place, "..",
-						  O_RDONLY | O_DIRECTORY |
-							  O_CLOEXEC));
+		if (has != HIER_UNIFIED || !*rest || p->h[0].has != has)
+			continue;
+		p->aside = is_aside(rest);
+		p->above = fd_lift(openat(p->h[0].place, "..",
+					  O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	}
 }
 

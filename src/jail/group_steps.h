@@ -34,6 +34,7 @@ struct place { /* unified first, then the one with pids */
 	struct hier h[HIER_MAX];
 	size_t n;
 	int above;   /* parent of the unified one's place; -1: none */
+	bool aside;  /* the place is a leaf that a maker of ours moved to */
 	bool marked; /* systemd rules: only what it marked is delegated */
 	int sys;     /* why something is missing; 0: nothing known */
 };
@@ -81,6 +82,8 @@ MUST_CHECK int gfile_set(int place, const char *at, const struct gset *s,
 /* First hierarchy that has all bits; NULL: none. */
 const struct hier *groups_with(const struct groups *g, uint32_t has);
 
+#define GROUP_ASIDE "redoma-self-" /* and the pid of the maker */
+
 /* group_place.c: the directories of this process. */
 void place_find(struct place *ret);
 void place_close(struct place *p);
@@ -88,6 +91,8 @@ void place_close(struct place *p);
 /* group_v2.c: which directory takes groups, in p->h[0]; its controllers are
  * enabled. */
 MUST_CHECK int v2_choose(struct place *p, struct redoma_error *err);
+/* Whether it would find one for a child of this process; changes nothing. */
+bool v2_fits(const struct place *p);
 /* Turns on the controllers of h->has for the children of `at`. */
 MUST_CHECK int v2_enable(const struct hier *h, const char *at,
 			 struct redoma_error *err);

@@ -140,7 +140,7 @@ static void sweep_one(const struct hier *h, uint64_t my_ns)
 	while (d && (e = readdir(d))) {
 		if (!is_child(e))
 			continue;
-		if (!strncmp(e->d_name, "redoma-self-", 12))
+		if (!strncmp(e->d_name, GROUP_ASIDE, strlen(GROUP_ASIDE)))
 			(void)unlinkat(h->place, e->d_name, AT_REMOVEDIR);
 		else if (parse(e->d_name, &m) && is_gone(&m, my_ns) &&
 			 !faccessat(h->place, e->d_name, W_OK, AT_EACCESS))

@@ -40,6 +40,16 @@ static int lists(int place, const char *name, uint32_t *ret)
 	return 0;
 }
 
+static int cannot_enable(const char *name, struct redoma_error *err)
+{
+	if (errno == EACCES || errno == EPERM || errno == EROFS)
+		return err_set(err, REDOMA_E_UNSUPPORTED, GROUP_WHERE,
+			       "our cgroup is not delegated: its %s controller "
+			       "cannot be turned on (%s); " REMEDY,
+			       name, strerrorname_np(errno));
+	return err_sys(err, GROUP_WHERE, "enable the %s controller", name);
+}
+
 int v2_enable(const struct hier *h, const char *at, struct redoma_error *err)
 {
 	char text[GROUP_TEXT_MAX], word[32];
@@ -56,8 +66,7 @@ int v2_enable(const struct hier *h, const char *at, struct redoma_error *err)
 			continue;
 		snprintf(word, sizeof word, "+%s", name);
 		if (gfile_write(h->place, at, "cgroup.subtree_control", word))
-			return err_sys(err, GROUP_WHERE,
-				       "enable the %s controller", name);
+			return cannot_enable(name, err);
 		if (gfile_read(h->place, at, "cgroup.subtree_control", text))
 			return err_sys(err, GROUP_WHERE,
 				       "read cgroup.subtree_control");
@@ -101,9 +110,9 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* Ours to move: this process, its parent, and their children. */
-static bool is_ours(pid_t pid)
+static bool is_ours(pid_t pid, pid_t parent)
 {
-	pid_t self = getpid(), parent = getppid(), its;
+	pid_t self = getpid(), its;
 
 	if (pid == self || (pid == parent && parent > 1))
 		return true;
@@ -112,7 +121,7 @@ static bool is_ours(pid_t pid)
 }
 
 /* True if all that `text` lists is ours. */
-static bool all_ours(const char *text)
+static bool all_ours(const char *text, pid_t parent)
 {
 	char *end;
 	long pid;
@@ -121,7 +130,7 @@ static bool all_ours(const char *text)
 		pid = strtol(text, &end, 10);
 		if (end == text)
 			return true;
-		if (pid <= 0 || !is_ours((pid_t)pid))
+		if (pid <= 0 || !is_ours((pid_t)pid, parent))
 			return false;
 	}
 }
@@ -150,11 +159,11 @@ static int step_aside(const struct hier *h, struct redoma_error *err)
 
 	if (gfile_read(h->place, ".", "cgroup.procs", text))
 		return err_sys(err, GROUP_WHERE, "read cgroup.procs");
-	if (!all_ours(text))
+	if (!all_ours(text, getppid()))
 		return err_set(err, REDOMA_E_UNSUPPORTED, GROUP_WHERE,
 			       "our cgroup also holds processes that are not "
 			       "ours; " REMEDY);
-	snprintf(leaf, sizeof leaf, "redoma-self-%d", getpid());
+	snprintf(leaf, sizeof leaf, GROUP_ASIDE "%d", getpid());
 	if (mkdirat(h->place, leaf, 0755) && errno != EEXIST)
 		return err_sys(err, GROUP_WHERE, "make %s", leaf);
 	if (move(h, leaf, text))
@@ -189,15 +198,48 @@ static int try_dir(const struct place *p, struct hier *h, bool own,
 	return rc;
 }
 
-int v2_choose(struct place *p, struct redoma_error *err)
+/* Without systemd, root may write everywhere: only what a maker emptied. */
+static bool above_fits(const struct place *p)
 {
-	struct hier above = {.place = p->above};
 	char text[GROUP_TEXT_MAX];
 
 	/* Empty: else a process there would keep it from being used. */
-	if (p->above >= 0 && !faccessat(p->above, "cgroup.procs", W_OK, 0) &&
-	    !gfile_read(p->above, ".", "cgroup.procs", text) && !*text &&
-	    (p->marked || geteuid()) && !try_dir(p, &above, false, NULL)) {
+	return p->above >= 0 &&
+	       !faccessat(p->above, "cgroup.procs", W_OK, AT_EACCESS) &&
+	       !gfile_read(p->above, ".", "cgroup.procs", text) && !*text &&
+	       (p->marked || geteuid() || p->aside);
+}
+
+static bool may_hold(const struct place *p, int dir, uint32_t *ret_on)
+{
+	uint32_t has = 0;
+
+	return !faccessat(dir, "cgroup.subtree_control", W_OK, AT_EACCESS) &&
+	       !lists(dir, "cgroup.controllers", &has) &&
+	       !lists(dir, "cgroup.subtree_control", ret_on) &&
+	       has & HIER_MEMORY && delegated(p, dir);
+}
+
+bool v2_fits(const struct place *p)
+{
+	char text[GROUP_TEXT_MAX];
+	uint32_t on = 0;
+
+	if (above_fits(p) && may_hold(p, p->above, &on))
+		return true;
+	return may_hold(p, p->h[0].place, &on) &&
+	       (on & HIER_MEMORY ||
+		/* Only the root of the hierarchy has no type. */
+		!gfile_exists(p->h[0].place, ".", "cgroup.type") ||
+		(!gfile_read(p->h[0].place, ".", "cgroup.procs", text) &&
+		 all_ours(text, -1)));
+}
+
+int v2_choose(struct place *p, struct redoma_error *err)
+{
+	struct hier above = {.place = p->above};
+
+	if (above_fits(p) && !try_dir(p, &above, false, NULL)) {
 		close(p->h[0].place);
 		p->h[0] = above;
 		p->above = -1;

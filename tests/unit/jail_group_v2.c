@@ -591,6 +591,58 @@ static void the_directory_above(void **state)
 	assert_string_equal(fake.log, "");
 }
 
+/* Root without systemd: a second maker does not go deeper. */
+static void a_leaf_of_ours_is_left(void **state)
+{
+	struct groups *g = NULL;
+	char dir[FAKE_MAX], leaf[64];
+	struct place p = fake_place("");
+
+	(void)state;
+	snprintf(leaf, sizeof leaf, GROUP_ASIDE "%d", getpid());
+	assert_int_equal(mkdirat(p.h[0].place, leaf, 0755), 0);
+	snprintf(dir, sizeof dir, "%s/%s", fake.root, leaf);
+	put(dir, "cgroup.procs", "1\n");
+	p.above = p.h[0].place;
+	p.h[0].place = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	p.aside = true;
+	assert_true(v2_fits(&p));
+	open_at_or_fail(&p, &g);
+	assert_int_equal(count_named(g->h[0].place, "redoma-4"), 1);
+	assert_int_equal(groups_clear(g, 100, NULL), 0);
+	groups_close(g);
+}
+
+static bool fits(void)
+{
+	struct place p = fake_place("");
+	bool fit = v2_fits(&p);
+
+	place_close(&p);
+	return fit;
+}
+
+/* What is told of a place that nobody has opened is what opening it finds. */
+static void what_would_fit_is_told(void **state)
+{
+	char procs[64];
+
+	(void)state;
+	put(fake.root, "cgroup.type", "domain\n");
+	assert_true(fits());
+	snprintf(procs, sizeof procs, "%d\n", getpid());
+	put(fake.root, "cgroup.procs", procs);
+	assert_true(fits());
+	snprintf(procs, sizeof procs, "%d\n%d\n", getpid(), getppid());
+	put(fake.root, "cgroup.procs", procs);
+	assert_false(fits());
+	put(fake.root, "cgroup.subtree_control", "memory\n");
+	assert_true(fits());
+	put(fake.root, "cgroup.controllers", "cpu pids\n");
+	assert_false(fits());
+	assert_string_equal(fake.log, "");
+}
+
 static void a_dead_makers_leaf_goes(void **state)
 {
 	struct place p = fake_place("");
@@ -625,6 +677,8 @@ int main(void)
 		ONE(our_processes_step_aside),
 		ONE(strangers_are_not_moved),
 		ONE(the_directory_above),
+		ONE(a_leaf_of_ours_is_left),
+		ONE(what_would_fit_is_told),
 		ONE(a_dead_makers_leaf_goes),
 	};
 
