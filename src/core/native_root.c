@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "core/native.h"
+#include "jail/jail.h"
 
 #define WHERE "core"
 #define PARKED_MEMORY ((uint64_t)512 << 20) /* until a run sets its own */
@@ -132,6 +133,17 @@ static int put_path(char room[NATIVE_PATH_ROOM], const char *path,
 	return 0;
 }
 
+/* Without a control group rlimits hold it, which only go down: it is born with
+ * what its run may have. */
+static void make_room(struct native_setup *s, const struct policy *p)
+{
+	s->run_pids = p->native.pids;
+	if (s->pids < p->native.pids)
+		s->pids = p->native.pids;
+	if (s->memory_bytes < p->limits.memory_bytes)
+		s->memory_bytes = p->limits.memory_bytes;
+}
+
 static int set_up(struct native_root *n, const struct job *j,
 		  struct redoma_error *err)
 {
@@ -147,6 +159,8 @@ static int set_up(struct native_root *n, const struct job *j,
 	n->setup.tmp_bytes = j->policy->native.tmp_bytes;
 	n->setup.memory_bytes = PARKED_MEMORY;
 	n->setup.pids = PARKED_PIDS;
+	if (j->policy->may_lack & 1u << JAIL_CGROUP)
+		make_room(&n->setup, j->policy);
 	if (j->q->source)
 		snprintf(script, sizeof script, "/redoma/bootstrap.%s",
 			 n->root.bootstrap);

@@ -121,6 +121,9 @@ struct native_payload {
 	uint64_t file_bytes; /* RLIMIT_FSIZE */
 	uint64_t max_fds;    /* RLIMIT_NOFILE */
 	uint64_t cpu_s;	     /* RLIMIT_CPU; 0: not set here */
+	/* RLIMIT_DATA and RLIMIT_NPROC, where no control group is that holds
+	 * them; 0: a parked jail's. */
+	uint64_t memory_bytes, pids;
 	bool early;	     /* it is started before native_scratch was called
 				for everything that it may write */
 };

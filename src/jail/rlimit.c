@@ -83,12 +83,14 @@ static const struct row native[] = {
 const char *rlimit_native(const struct native *n,
 			  const struct native_payload *p)
 {
+	uint64_t memory = p->memory_bytes ? p->memory_bytes : n->memory_bytes;
+	uint64_t pids = p->pids ? p->pids : n->pids;
 	/* Where there is a control group, it has the limits of memory and
 	 * processes, and they can still be changed. */
 	const struct row given[] = {
-		{RLIMIT_NPROC, n->grouped ? NATIVE_PROCESSES : n->pids,
+		{RLIMIT_NPROC, n->grouped ? NATIVE_PROCESSES : pids,
 		 "set the limit of processes"},
-		{RLIMIT_DATA, n->grouped ? 0 : n->memory_bytes,
+		{RLIMIT_DATA, n->grouped ? 0 : memory,
 		 "set the limit of memory"},
 		{RLIMIT_NOFILE, p->max_fds ? p->max_fds : JAIL_MAX_FDS,
 		 "set the limit of descriptors"},

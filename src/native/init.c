@@ -96,6 +96,10 @@ static void bound_start(const struct init *i, struct payload_start *s)
 	s->file_bytes = most < FILE_BYTES_MAX ? most : FILE_BYTES_MAX;
 	files = files < FDS_LEAST ? FDS_LEAST : files;
 	s->max_fds = (files < PARKED_FDS ? files : PARKED_FDS) + FDS_MORE;
+	if (i->kit->cgroups == JAIL_CGROUPS_NONE) {
+		s->memory_bytes = p->limits.memory_bytes;
+		s->pids = i->kit->setup->run_pids;
+	}
 	s->cpu_s = cpu_seconds(p->limits.cpu_us +
 			       payload_cpu_us(&i->payload));
 	if (s->max_fds > PARKED_FDS)

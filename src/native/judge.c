@@ -49,6 +49,14 @@ static void breach(struct judged *j)
 	say(j, "Breach");
 }
 
+/* Without what warmed it up. */
+static uint64_t cpu_us(const struct watch *w)
+{
+	uint64_t all = w->payload->cpu_us, before = w->cpu_before_us;
+
+	return all > before ? all - before : 0;
+}
+
 static void from_signal(const struct watch *w, struct judged *j, int sig)
 {
 	const char *name = sigabbrev_np(sig);
@@ -59,7 +67,7 @@ static void from_signal(const struct watch *w, struct judged *j, int sig)
 	/* The kernel's own limit: the soft one, then the hard one; a program
 	 * may send itself either. */
 	if ((sig == SIGXCPU || sig == SIGKILL) &&
-	    w->payload->cpu_us >= w->cpu_limit_us)
+	    cpu_us(w) >= w->cpu_limit_us)
 		j->outcome.status = REDOMA_STATUS_CPU_LIMIT;
 	snprintf(j->text, sizeof j->text, "the program was ended by SIG%s",
 		 name ? name : "?");
@@ -199,7 +207,7 @@ void judge_end(const struct watch *w, struct judged *ret)
 		o->exit_code = 1;
 	/* Nobody watches what it reads; time and randomness are at hand. */
 	o->used_clock = o->used_random = o->used_unpinned = true;
-	o->cpu_us = p->cpu_us;
+	o->cpu_us = cpu_us(w);
 	o->memory_bytes = p->peak_bytes;
 	o->page_faults = p->page_faults;
 }

@@ -110,6 +110,8 @@ become(const struct payload_start *s, const struct ends *e,
 				      .file_bytes = s->file_bytes,
 				      .max_fds = s->max_fds,
 				      .cpu_s = s->cpu_s,
+				      .memory_bytes = s->memory_bytes,
+				      .pids = s->pids,
 				      .early = s->early};
 	sigset_t none;
 	ssize_t n;
@@ -176,12 +178,26 @@ static int bound(pid_t pid, int resource, uint64_t soft, uint64_t hard)
 	return prlimit(pid, (enum __rlimit_resource)resource, &l, NULL);
 }
 
+/* 0: it stays as it is. */
+static int lower(pid_t pid, int resource, uint64_t most)
+{
+	struct rlimit old;
+
+	if (!most)
+		return 0;
+	if (prlimit(pid, (enum __rlimit_resource)resource, NULL, &old))
+		return -1;
+	return old.rlim_max <= most ? 0 : bound(pid, resource, most, most);
+}
+
 int payload_bound(const struct payload *p, const struct payload_start *s,
 		  struct redoma_error *err)
 {
 	if (bound(p->pid, RLIMIT_FSIZE, s->file_bytes, s->file_bytes) ||
 	    bound(p->pid, RLIMIT_NOFILE, s->max_fds, s->max_fds) ||
-	    bound(p->pid, RLIMIT_CPU, s->cpu_s, s->cpu_s + 1))
+	    bound(p->pid, RLIMIT_CPU, s->cpu_s, s->cpu_s + 1) ||
+	    lower(p->pid, RLIMIT_DATA, s->memory_bytes) ||
+	    lower(p->pid, RLIMIT_NPROC, s->pids))
 		return err_sys(err, WHERE, "bound the program");
 	return 0;
 }

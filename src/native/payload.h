@@ -19,7 +19,8 @@ struct payload_start {
 	const char *program; /* path inside the root */
 	char *const *argv;
 	char *const *env;
-	uint64_t file_bytes, max_fds, cpu_s; /* struct native_payload */
+	/* struct native_payload */
+	uint64_t file_bytes, max_fds, cpu_s, memory_bytes, pids;
 	bool boot;  /* gets a socket to init as descriptor 3 */
 	bool early; /* struct native_payload */
 };

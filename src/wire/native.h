@@ -30,6 +30,8 @@ struct native_setup {
 	uint32_t bootstrap; /* the payload is started before it parks */
 	uint64_t tmp_bytes;
 	uint64_t memory_bytes, pids; /* of a jail that is parked */
+	uint64_t run_pids; /* of its run, where no control group is; 0: as
+			      parked */
 	char program[NATIVE_PATH_ROOM];	  /* inside the root */
 	char script[NATIVE_PATH_ROOM];	  /* the bootstrap's; "": none */
 };

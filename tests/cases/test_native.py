@@ -199,6 +199,12 @@ print(json.dumps({
 """
 
 
+@case("usage: the CPU time of a source is not that of its runtime's start")
+def _():
+    whole = native("python3", "-c", "pass").json["usage"]["cpu_us"]
+    need(py("1").json["usage"]["cpu_us"] < whole, "its start was counted")
+
+
 @case("nothing of one run is seen by the next")
 def _():
     code = ("ls -A /tmp; umask; pwd; ulimit -n; trap; echo x > /tmp/left; "

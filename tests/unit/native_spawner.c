@@ -550,6 +550,7 @@ static void an_ordinary_user(void **state)
 {
 	struct core other = {.setup = core_setup(), .uid = 65534};
 	struct core_run r;
+	char want[32];
 	int e;
 
 	(void)state;
@@ -564,11 +565,18 @@ static void an_ordinary_user(void **state)
 	core_stop(&other);
 	other = (struct core){.setup = core_setup(), .uid = 65534};
 	other.setup.may_lack = 1u << JAIL_CGROUP;
+	other.setup.run_pids = 9;
 	core_start(&other);
 	for (int i = 0; i < 5; i++) {
 		core_run_init(&r);
-		core_sh(&other, &r, "id -u; echo x >/tmp/a && cat /tmp/a");
-		assert_string_equal(r.out, "1000\nx\n");
+		r.plan.limits.memory_bytes = (uint64_t)(50 + i) << 20;
+		core_sh(&other, &r, "id -u; echo x >/tmp/a && cat /tmp/a;"
+				    "echo $(($(ulimit -d) / 1024))"
+				    " $(ulimit -p)");
+		/* The limits of its run are rlimits, where nothing else is. */
+		snprintf(want, sizeof want, "1000\nx\n%d 9\n", 50 + i);
+		if (other.ready.cgroups == JAIL_CGROUPS_NONE)
+			assert_string_equal(r.out, want);
 		assert_int_equal(r.o.status, REDOMA_STATUS_OK);
 		core_run_done(&r);
 	}
