@@ -79,8 +79,8 @@ static int lacks(const char *what, struct redoma_error *err)
 		       what);
 }
 
-int group_limit(struct group *c, const struct group_limits *l,
-		struct redoma_error *err)
+static int set_limits(struct group *c, const struct group_limits *l,
+		      struct redoma_error *err)
 {
 	const struct hier *memory = groups_with(c->g, HIER_MEMORY);
 	const struct hier *pids = groups_with(c->g, HIER_PIDS);
@@ -109,6 +109,32 @@ int group_limit(struct group *c, const struct group_limits *l,
 	if (!rc && l->cpu_weight)
 		rc = set_weight(cpu, c->at, l->cpu_weight, err);
 	return rc;
+}
+
+static uint64_t change(uint64_t have, uint64_t want)
+{
+	return want == have ? 0 : want;
+}
+
+/* What is known to be in force is not set again. */
+int group_limit(struct group *c, const struct group_limits *l,
+		struct redoma_error *err)
+{
+	struct group_limits *set = &c->set;
+	struct group_limits new = {change(set->memory_bytes, l->memory_bytes),
+				   change(set->pids, l->pids),
+				   change(set->cpu_weight, l->cpu_weight)};
+	int rc = set_limits(c, &new, err);
+
+	if (rc) {
+		*set = (struct group_limits){0};
+		return rc;
+	}
+	set->memory_bytes = new.memory_bytes ? new.memory_bytes
+					     : set->memory_bytes;
+	set->pids = new.pids ? new.pids : set->pids;
+	set->cpu_weight = new.cpu_weight ? new.cpu_weight : set->cpu_weight;
+	return 0;
 }
 
 static int make_dirs(const struct group *c, struct redoma_error *err)

@@ -37,17 +37,21 @@ int gfile_read(int place, const char *at, const char *name,
 }
 
 /* One write: the kernel takes the whole value or none of it. */
+static int write_whole(int fd, const char *text)
+{
+	ssize_t n = write(fd, text, strlen(text));
+
+	if (n < 0)
+		return -1;
+	errno = EIO;
+	return (size_t)n == strlen(text) ? 0 : -1;
+}
+
 int gfile_write(int place, const char *at, const char *name, const char *text)
 {
-	CLEANUP_FD int fd =
-		gfile_open(place, at, name, O_WRONLY);
-	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
-	int sys = errno;
+	CLEANUP_FD int fd = gfile_open(place, at, name, O_WRONLY);
 
-	if (n >= 0 && (size_t)n != strlen(text))
-		sys = EIO;
-	errno = sys;
-	return n >= 0 && (size_t)n == strlen(text) ? 0 : -1;
+	return fd < 0 ? -1 : write_whole(fd, text);
 }
 
 bool gfile_exists(int place, const char *at, const char *name)
@@ -115,14 +119,22 @@ bool gtext_lists(const char *words, const char *word, const char *separators)
 int gfile_set(int place, const char *at, const struct gset *s,
 	      struct redoma_error *err)
 {
-	char text[32];
+	CLEANUP_FD int fd = gfile_open(place, at, s->name, O_RDWR);
+	char text[32], back[GROUP_TEXT_MAX];
 	uint64_t kept = 0;
+	ssize_t n;
 
 	snprintf(text, sizeof text, "%" PRIu64, s->value);
-	if (gfile_write(place, at, s->name, text))
+	if (fd < 0 || write_whole(fd, text))
 		return err_sys(err, GROUP_WHERE, "write %s to %s", text,
 			       s->name);
-	if (gfile_number(place, at, s->name, NULL, &kept))
+	n = pread(fd, back, sizeof back - 1, 0);
+	if (n >= 0)
+		back[n] = 0;
+	else
+		*back = 0;
+	errno = n < 0 ? errno : EPROTO;
+	if (n < 0 || !gtext_number(back, NULL, &kept))
 		return err_sys(err, GROUP_WHERE, "read %s back", s->name);
 	if (kept <= s->value && s->value - kept < s->round)
 		return 0;

@@ -56,6 +56,7 @@ struct group {
 	int event_fd; /* v1: an eventfd; v2: an epoll of watch_fd; -1: none */
 	int watch_fd; /* v2: memory.events; -1: none */
 	uint64_t oom_seen;
+	struct group_limits set; /* what it has */
 };
 
 /* group_file.c.  -1 with errno. */

@@ -45,11 +45,25 @@ static uint64_t weight(const struct nursery *n, uint64_t w)
 static int make_group(struct nursery *n, struct group **ret,
 		      struct redoma_error *err)
 {
+	/* One that is asked for is waited for. */
 	struct group_limits l = {n->kit.setup->memory_bytes,
 				 n->kit.setup->pids,
-				 weight(n, PARKED_WEIGHT)};
+				 weight(n, n->kit.setup->park ? PARKED_WEIGHT
+							      : RUNS_WEIGHT)};
 
-	return n->groups ? group_make(n->groups, &l, ret, err) : 0;
+	*ret = TAKE_PTR(n->spare);
+	return *ret || !n->groups ? 0 : group_make(n->groups, &l, ret, err);
+}
+
+/* If that fails, it will again when it is needed, and be told. */
+static void make_spare(struct nursery *n)
+{
+	struct group *g = NULL;
+
+	if (n->kit.setup->park || n->spare || n->calm)
+		return;
+	if (!make_group(n, &g, NULL))
+		n->spare = g;
 }
 
 static void end_group(struct group **g)
@@ -137,6 +151,8 @@ int nursery_fill(struct nursery *n, struct redoma_error *err)
 	       by_pid(n, 0))
 		r = nursery_make(n, err);
 	remove_remains(n);
+	if (!r)
+		make_spare(n);
 	return r;
 }
 
@@ -307,7 +323,7 @@ static void add_usage(struct cot *c, struct native_dead *d)
 	d->cpu_us = u.cpu_us;
 	d->memory_peak_bytes = u.memory_peak_bytes;
 	d->pids_refused = u.pids_refused;
-	d->oom = d->oom || u.oom_kills || group_oom_seen(c->group);
+	d->oom = d->oom || u.oom_kills;
 }
 
 static int tell_death(struct nursery *n, struct cot *c, struct native_dead *d,
@@ -450,6 +466,7 @@ void nursery_close(struct nursery *n)
 	for (i = 0; i < SPAWN_SLOTS_MAX; i++)
 		take_down(n, &n->cots[i]);
 	remove_remains(n);
+	end_group(&n->spare);
 	native_free(n->kit.jail);
 	n->kit.jail = NULL;
 	groups_close(n->groups);

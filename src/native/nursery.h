@@ -33,6 +33,7 @@ struct nursery {
 	struct init_kit kit;
 	struct channel *channel; /* to the core; borrowed */
 	struct groups *groups;	 /* owned; NULL: without */
+	struct group *spare;	 /* owned; for a jail that may be asked for */
 	uint32_t next_slot;
 	uint32_t idle_deaths; /* since the last run */
 	bool calm; /* a birth failed: none by itself until the core asks */

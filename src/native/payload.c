@@ -312,6 +312,7 @@ int payload_end(struct payload *p, uint64_t wait_us, struct redoma_error *err)
 
 	uint64_t until = clock_monotonic_us() + wait_us;
 	struct timespec look = {0, LOOK_NS};
+	int n = REAP_AT_ONCE;
 	sigset_t child;
 	pid_t pid;
 
@@ -319,6 +320,11 @@ int payload_end(struct payload *p, uint64_t wait_us, struct redoma_error *err)
 	sigaddset(&child, SIGCHLD);
 	if (r)
 		return r;
+	/* Whatever lives in this namespace is a child of ours, or of one. */
+	while (n-- && (pid = reap_one(p)) > 0)
+		;
+	if (pid < 0)
+		return 0;
 	/* Nothing can be born while the kernel goes through its list, but what
 	 * is still on its way out would be waited for. */
 	kill(-1, SIGKILL);
