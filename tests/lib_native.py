@@ -8,9 +8,12 @@ from lib_redoma import *
 COMPILER = shutil.which("cc", path="/usr/local/bin:/usr/bin:/bin")
 
 
+MORE = ()  # options of every run
+
+
 def native(*words, options=(), **kw):
     """A command in a jail."""
-    return run_json("run", "--native", *options, "--", *words, **kw)
+    return run_json("run", "--native", *MORE, *options, "--", *words, **kw)
 
 
 def sh(code, *options, **kw):
@@ -19,13 +22,13 @@ def sh(code, *options, **kw):
 
 def py(code, *options, **kw):
     """A source, by the bootstrap."""
-    return run_json("run", "--native", source(code, "agent.py"), *options,
-                    **kw)
+    return run_json("run", "--native", source(code, "agent.py"), *MORE,
+                    *options, **kw)
 
 
 def nodejs(code, *options, **kw):
-    return run_json("run", "--native", source(code, "agent.js"), *options,
-                    **kw)
+    return run_json("run", "--native", source(code, "agent.js"), *MORE,
+                    *options, **kw)
 
 
 def program(name, code, *flags):

@@ -5,6 +5,7 @@ use, warms up, and waits on descriptor 3.  Messages are a header of two u32
 (kind, length; little endian) and the body; see docs/design/native.md.
 """
 import ast
+import atexit
 import base64
 import datetime
 import decimal
@@ -21,6 +22,7 @@ import traceback
 READY, RUN, VALUE, ERROR, EXIT = 1, 2, 3, 4, 5
 SOURCE, NAME, INPUT, ARGV, ENV = 1, 2, 3, 4, 5
 CHANNEL = 3
+OWNER = os.getpid()  # a fork of a run has no word in it
 DEPTH = 200
 HEADER = 8
 PIECE = 1 << 16
@@ -229,6 +231,19 @@ def flush():
             pass
 
 
+def finish():
+    """What an interpreter does at its end: threads that are no daemons have
+    their time, then what was registered."""
+    threading = sys.modules.get("threading")
+    try:
+        if threading:
+            threading._shutdown()
+        atexit._run_exitfuncs()
+    except BaseException:
+        traceback.print_exc()
+    flush()
+
+
 def error_body(e, name):
     return json.dumps(told(e, name)).encode("utf-8", "replace")
 
@@ -258,6 +273,8 @@ def run(request):
     except SystemExit as e:
         return b"", exit_code(e)
     except BaseException as e:
+        if os.getpid() != OWNER:
+            traceback.print_exc()
         flush()
         return message(ERROR, error_body(e, name)), 1
 
@@ -298,6 +315,7 @@ def begin(request):
 
 def main():
     warm_up()
+    os.set_inheritable(CHANNEL, False)
     send(message(READY))
     kind, body = receive()
     if kind != RUN:
@@ -305,8 +323,9 @@ def main():
     request = unpack(body)
     begin(request)
     last, code = run(request)
-    flush()
-    send(last + message(EXIT, struct.pack("<I", code)))
+    finish()
+    if os.getpid() == OWNER:
+        send(last + message(EXIT, struct.pack("<I", code)))
     os._exit(code)
 
 

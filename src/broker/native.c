@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "broker/sealed.h"
@@ -75,12 +76,33 @@ static int fit_dir(struct sealed *s, uint32_t i, bool other_user,
 			 : 0;
 }
 
+/* They are made anew for each jail. */
+static int check_place(const struct sealed *s, uint32_t i,
+		       struct redoma_error *err)
+{
+	static const char *const ours[] = {"/proc", "/dev"};
+	const char *guest = s->plan.grants[i].guest;
+
+	for (size_t k = 0; k < sizeof ours / sizeof *ours; k++) {
+		size_t n = strlen(ours[k]);
+
+		if (!strncmp(guest, ours[k], n) &&
+		    (!guest[n] || guest[n] == '/'))
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "%s: %s of a native program is made for "
+				       "each run; choose another place",
+				       SHOW(str_of(guest)), ours[k]);
+	}
+	return 0;
+}
+
 int seal_native(struct sealed *s, bool other_user, struct redoma_error *err)
 {
 	int r = 0;
 
 	for (uint32_t i = 0; i < s->plan.n_grants && !r; i++) {
-		if (s->plan.grants[i].kind > GRANT_READ_DIR)
+		r = check_place(s, i, err);
+		if (r || s->plan.grants[i].kind > GRANT_READ_DIR)
 			continue;
 		r = check_counted(s, i, err);
 		if (!r && s->plan.grants[i].kind == GRANT_READ_FILE)

@@ -199,12 +199,6 @@ print(json.dumps({
 """
 
 
-@case("usage: the CPU time of a source is not that of its runtime's start")
-def _():
-    whole = native("python3", "-c", "pass").json["usage"]["cpu_us"]
-    need(py("1").json["usage"]["cpu_us"] < whole, "its start was counted")
-
-
 @case("nothing of one run is seen by the next")
 def _():
     code = ("ls -A /tmp; umask; pwd; ulimit -n; trap; echo x > /tmp/left; "
@@ -599,7 +593,12 @@ def _():
     expect(r, "error")
     need(r.json["signal"] == "SIGSEGV", r.about())
     r = py("import atexit; atexit.register(print, 'late'); 1")
-    expect(r, "ok", value=1)
+    expect(r, "ok", value=1, stdout="late\n")
+    r = py("import threading, time\nthreading.Thread(target=lambda: "
+           "(time.sleep(0.2), print('late'))).start()\n1")
+    expect(r, "ok", value=1, stdout="late\n")
+    expect(py("import atexit; atexit.register(lambda: 1 / 0); 1"), "ok",
+           value=1)
 
 
 @case("python: what cannot be carried is named by its path")
@@ -630,6 +629,13 @@ def _():
            "    os.write(w, b'child'); os._exit(0)\nos.wait()\n"
            "os.read(r, 9).decode()")
     expect(r, "ok", value="child")
+    r = py("import os\npid = os.fork()\nif pid: os.wait()\n"
+           "'parent' if pid else 'child'")
+    expect(r, "ok", value="parent")
+    r = py("import os\npid = os.fork()\nif not pid: raise ValueError('c')\n"
+           "os.waitstatus_to_exitcode(os.wait()[1])")
+    expect(r, "ok", value=1)
+    need("ValueError: c" in r.json["stderr"], r.about())
     r = py("import multiprocessing as m\ndef f(x): return x * x\n"
            "with m.get_context('fork').Pool(2) as p:\n"
            "    out = p.map(f, [1, 2, 3])\nout", "--limit", "wall=8s")
