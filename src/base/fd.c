@@ -137,3 +137,24 @@ int fd_write_all(int fd, const void *p, size_t n)
 	}
 	return 0;
 }
+
+int fd_copy(int from, int to, uint64_t size)
+{
+	char bytes[CHUNK];
+	uint64_t done = 0;
+
+	while (done < size) {
+		size_t want = size - done < sizeof bytes ? (size_t)(size - done)
+							 : sizeof bytes;
+		ssize_t n = pread(from, bytes, want, (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || (n && fd_write_all(to, bytes, (size_t)n)))
+			return -1;
+		if (n == 0)
+			break;
+		done += (uint64_t)n;
+	}
+	return 0;
+}

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include "base/buf.h"
 #include "base/err.h"
@@ -37,5 +38,8 @@ MUST_CHECK int fd_read_all(int fd, size_t cap, const char *name,
 			   struct buf *out, struct redoma_error *err);
 /* All n bytes, or -1 with errno.  EINTR is retried. */
 MUST_CHECK int fd_write_all(int fd, const void *p, size_t n);
+/* At most `size` bytes from the beginning of `from`, less if it ends before, to
+ * where `to` stands; -1 with errno. */
+MUST_CHECK int fd_copy(int from, int to, uint64_t size);
 
 #endif

@@ -13,7 +13,6 @@
 #include "base/str.h"
 
 #define WHERE "native"
-#define COPY_BYTES 65536u
 /* Directories and what else is not published, in a write directory. */
 #define MORE_INODES 64u
 #define COPIES_MAX ((uint64_t)1 << 30) /* bytes of one file copied in */
@@ -36,27 +35,6 @@ const char *attach_name(const char *guest)
 	const char *slash = strrchr(guest, '/');
 
 	return slash ? slash + 1 : guest;
-}
-
-static int copy_bytes(int from, int to, uint64_t size)
-{
-	char bytes[COPY_BYTES];
-	uint64_t done = 0;
-
-	while (done < size) {
-		size_t want = size - done < sizeof bytes ? (size_t)(size - done)
-							 : sizeof bytes;
-		ssize_t n = pread(from, bytes, want, (off_t)done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 || (n && fd_write_all(to, bytes, (size_t)n)))
-			return -1;
-		if (n == 0)
-			break;
-		done += (uint64_t)n;
-	}
-	return 0;
 }
 
 /* Nobody in the jail may write to it, whoever owns it. */
@@ -91,7 +69,7 @@ static int copy_in(struct native *n, const struct plan_grant *g,
 		return r;
 	to = openat(dir, attach_name(g->guest),
 		    O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (to < 0 || copy_bytes(g->fd, to, (uint64_t)st.st_size) ||
+	if (to < 0 || fd_copy(g->fd, to, (uint64_t)st.st_size) ||
 	    fchmod(to, 0444) || make_read_only(g->guest))
 		return err_sys(err, WHERE, "copy %s into the jail",
 			       SHOW(str_of(g->guest)));

@@ -15,7 +15,6 @@
 #include "wire/call.h"
 
 #define WHERE "native"
-#define COPY_BYTES 65536u
 #define PATHS_MAX ((size_t)16 << 20) /* bytes of directories to look into */
 
 /* One write directory being walked. */
@@ -101,28 +100,6 @@ static int leave_out(struct walk *w, const char *op, struct str path)
 	return 0;
 }
 
-/* At most `size` bytes: it cannot grow any more, but it is not believed. */
-static int copy(int from, int to, uint64_t size)
-{
-	char bytes[COPY_BYTES];
-	uint64_t done = 0;
-
-	while (done < size) {
-		size_t want = size - done < sizeof bytes ? (size_t)(size - done)
-							 : sizeof bytes;
-		ssize_t n = read(from, bytes, want);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 || (n && fd_write_all(to, bytes, (size_t)n)))
-			return -1;
-		if (n == 0)
-			break;
-		done += (uint64_t)n;
-	}
-	return 0;
-}
-
 static int add_written(struct collect *c, uint32_t grant, uint64_t handle,
 		       struct str path)
 {
@@ -157,7 +134,8 @@ static int put_stage(struct walk *w, struct str path, int fd,
 			       "program");
 	if (e)
 		return leave_out(w, "create", path);
-	if (copy(fd, stage, (uint64_t)st->st_size))
+	/* It cannot grow any more, but is not believed. */
+	if (fd_copy(fd, stage, (uint64_t)st->st_size))
 		return cannot_copy(w->grant, err);
 	w->bytes += (uint64_t)st->st_size;
 	w->c->bytes += (uint64_t)st->st_size;
@@ -308,7 +286,7 @@ int collect_file(struct collect *c, const struct plan *p, uint32_t grant,
 	if (c->n_written == OUTCOME_WRITTEN_MAX)
 		return over(c, grant, "max_files");
 	if (ftruncate(g->fd, 0) || lseek(g->fd, 0, SEEK_SET) ||
-	    copy(fd, g->fd, (uint64_t)st.st_size))
+	    fd_copy(fd, g->fd, (uint64_t)st.st_size))
 		return cannot_copy(g, err);
 	c->bytes += (uint64_t)st.st_size;
 	return add_written(c, grant, 0, (struct str){"", 0})
