@@ -18,6 +18,19 @@
 #define SHARES(weight) ((weight) * 1024 / 100) /* cpu.shares: 1024 is normal */
 #define SHARES_MIN 2u
 
+/* v1 gives back what it can and keeps the old limit; v2 would kill. */
+static int set_v1(const struct hier *h, const char *at, const struct gset *s,
+		  struct redoma_error *err)
+{
+	int rc = gfile_set(h->place, at, s, err);
+
+	if (rc && errno == EBUSY)
+		return err_set(err, REDOMA_E_INVALID, GROUP_WHERE,
+			       "limits.memory is less than is in use before "
+			       "the run begins; raise it");
+	return rc;
+}
+
 static int set_memory_v1(const struct hier *h, const char *at, uint64_t bytes,
 			 struct redoma_error *err)
 {
@@ -29,15 +42,14 @@ static int set_memory_v1(const struct hier *h, const char *at, uint64_t bytes,
 	int rc;
 
 	if (!gfile_exists(h->place, at, both.name)) {
-		rc = gfile_set(h->place, at, &memory, err);
+		rc = set_v1(h, at, &memory, err);
 		return rc ? rc : gfile_set(h->place, at, &swappiness, err);
 	}
 	/* Memory must not be over both at any moment. */
 	if (gfile_number(h->place, at, both.name, NULL, &now))
 		return err_sys(err, GROUP_WHERE, "read %s", both.name);
-	rc = gfile_set(h->place, at, now < bytes ? &both : &memory, err);
-	return rc ? rc
-		  : gfile_set(h->place, at, now < bytes ? &memory : &both, err);
+	rc = set_v1(h, at, now < bytes ? &both : &memory, err);
+	return rc ? rc : set_v1(h, at, now < bytes ? &memory : &both, err);
 }
 
 static int set_memory_v2(const struct hier *h, const char *at, uint64_t bytes,

@@ -88,6 +88,50 @@ static void limits_are_there_before_anybody(void **state)
 	done(g);
 }
 
+static void hold_32_mib(void *arg)
+{
+	size_t n = 32;
+
+	touch_mib(&n);
+	if (write(*(int *)arg, "x", 1) != 1)
+		_exit(96);
+	sleep_long(NULL);
+}
+
+/* v1 refuses it; v2 ends who holds it. */
+static void a_limit_below_what_is_held(void **state)
+{
+	struct group_limits l = {.memory_bytes = 4 * MIB};
+	struct redoma_error err = {0};
+	struct groups *g = NULL;
+	struct group *c;
+	int p[2], status, rc;
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	open_or_fail(&g);
+	c = make_or_fail(g, 64 * MIB, 20);
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	pid = member_start(c, hold_32_mib, &p[1]);
+	assert_int_equal(read(p[0], &byte, 1), 1);
+	rc = group_limit(c, &l, &err);
+	if (groups_with(g, HIER_MEMORY)->has & HIER_UNIFIED) {
+		assert_int_equal(rc, 0);
+		status = member_wait(pid);
+		assert_true(WIFSIGNALED(status));
+	} else {
+		assert_int_equal(rc, REDOMA_E_INVALID);
+		assert_non_null(strstr(err.text, "raise it"));
+		assert_int_equal(group_kill(c, 2000, &err), 0);
+		member_wait(pid);
+	}
+	close(p[0]);
+	close(p[1]);
+	end_or_fail(c);
+	done(g);
+}
+
 static void memory_ends_a_hog(void **state)
 {
 	struct groups *g = NULL;
@@ -604,6 +648,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_what_it_can),
 		cmocka_unit_test(limits_are_there_before_anybody),
+		cmocka_unit_test(a_limit_below_what_is_held),
 		cmocka_unit_test(memory_ends_a_hog),
 		cmocka_unit_test(memfds_count),
 		cmocka_unit_test(survivors_of_oom_are_killed),
