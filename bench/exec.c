@@ -1,4 +1,4 @@
-/* bench_exec N COMMAND [ARG...] -- COMMAND [ARG...] ...
+/* bench_exec N COMMAND [ARG...] --- COMMAND [ARG...] ...
  *
  * Runs the commands in turn, N rounds, output discarded, and prints a line for
  * each: wall nanoseconds from before the process exists until it is reaped. */
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 		t[commands] = calloc((size_t)n, sizeof **t);
 		if (!t[commands++])
 			return 1;
-		while (i < argc && strcmp(argv[i], "--"))
+		while (i < argc && strcmp(argv[i], "---"))
 			i++;
 		if (i < argc)
 			argv[i] = NULL;

@@ -58,7 +58,8 @@ class Bench:
         return path
 
     def run(self, *argv):
-        r = subprocess.run([self.redoma, *map(str, argv), "--json"],
+        r = subprocess.run([self.redoma, argv[0], "--json",
+                            *map(str, argv[1:])],
                            capture_output=True, text=True, cwd=ROOT)
         try:
             res = json.loads(r.stdout)
@@ -147,7 +148,7 @@ def processes(b):
         commands.append([node, "-e", "1"])
     argv = []
     for c in commands:
-        argv += (["--"] if argv else []) + c
+        argv += (["---"] if argv else []) + c
     lines = b.out(b.program("exec"), 10 * b.rounds, *argv).splitlines()
     times = [[int(x) / 1e3 for x in line.split()] for line in lines]
     rows = [spread(t) for t in times]
