@@ -138,7 +138,24 @@ static void keep_remains(struct nursery *n, struct cot *c)
 		.group = TAKE_PTR(c->group), .space = TAKE_FD(c->space)};
 }
 
-int nursery_fill(struct nursery *n, struct redoma_error *err)
+/* While none is parked, somebody waits or soon will: those that are being made
+ * give way no longer. */
+static int hurry(struct nursery *n, struct redoma_error *err)
+{
+	const struct group_limits l = {0, 0, weight(n, RUNS_WEIGHT)};
+	int r = 0;
+
+	for (size_t i = 0; i < SPAWN_SLOTS_MAX; i++)
+		if (n->cots[i].pid && n->cots[i].sock < 0 &&
+		    !n->cots[i].admitted)
+			return 0;
+	for (size_t i = 0; i < SPAWN_SLOTS_MAX && !r && l.cpu_weight; i++)
+		if (n->cots[i].pid && n->cots[i].sock >= 0 && n->cots[i].group)
+			r = group_limit(n->cots[i].group, &l, err);
+	return r;
+}
+
+static int fill(struct nursery *n, struct redoma_error *err)
 {
 	uint32_t waiting = 0;
 	int r = 0;
@@ -154,6 +171,13 @@ int nursery_fill(struct nursery *n, struct redoma_error *err)
 	if (!r)
 		make_spare(n);
 	return r;
+}
+
+int nursery_fill(struct nursery *n, struct redoma_error *err)
+{
+	int r = fill(n, err);
+
+	return r ? r : hurry(n, err);
 }
 
 static void forget(struct cot *c)
