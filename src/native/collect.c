@@ -132,6 +132,10 @@ static int put_stage(struct walk *w, struct str path, int fd,
 		return err_set(err, (enum redoma_code)e, WHERE,
 			       "the core does not take the files of the "
 			       "program");
+	errno = e;
+	/* A run is not ok with files lost for a want of ours. */
+	if (err_is_shortage(e))
+		return cannot_copy(w->grant, err);
 	if (e)
 		return leave_out(w, "create", path);
 	/* It cannot grow any more, but is not believed. */

@@ -451,6 +451,23 @@ def _():
     expect(r, "ok", "denied", within=5)
 
 
+@case("write: hundreds of files, and an error of hundreds of names")
+def _():
+    out = fresh_dir("hundreds")
+    p = policy(f"write: [{{host: {out}/, as: /o/, max_bytes: 1MiB, "
+               "max_files: 1000}]")
+    r = sh("i=0; while [ $i -lt 300 ]; do echo $i >/o/f$i; i=$((i+1)); done",
+           "--policy", p)
+    expect(r, "ok")
+    need(len(list(out.iterdir())) == 300, r.about())
+    need((out / "f299").read_text() == "299\n", r.about())
+    r = py("import json, os, struct\n"
+           "b = json.dumps({'k%d' % i: i for i in range(500)}).encode()\n"
+           "os.write(3, struct.pack('<II', 4, len(b)) + b)\n"
+           "os.write(3, struct.pack('<III', 5, 4, 1))")
+    expect(r, "error")
+
+
 @case("write: what was there is neither seen nor replaced, unless it says so")
 def _():
     d = fresh_dir("made")

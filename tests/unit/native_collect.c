@@ -398,6 +398,11 @@ static void the_core_refuses(void **state)
 	put(&w, "file", "x");
 	assert_int_equal(collect(&w), REDOMA_E_WORKER);
 	end(&w);
+	begin(&w);
+	w.refuse = EMFILE; /* the core's want, not the program's doing */
+	put(&w, "file", "x");
+	assert_int_equal(collect(&w), REDOMA_E_SYSTEM);
+	end(&w);
 }
 
 /* A single file: `name` of the grant, in a directory of its own. */
