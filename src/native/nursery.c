@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/here.h"
 
 #define WHERE "native"
 #define QUIET_RUN_US 20000u /* of a run, before others are made beside it */
@@ -82,6 +83,7 @@ int nursery_make(struct nursery *n, struct redoma_error *err)
 	CLEANUP_FD int theirs = -1;
 	CLEANUP_FD int pidfd = -1;
 	struct cot *c = by_pid(n, 0);
+	struct here here = {.stays = false};
 	int sv[2], r;
 	pid_t pid;
 
@@ -96,7 +98,9 @@ int nursery_make(struct nursery *n, struct redoma_error *err)
 		return err_sys(err, WHERE, "make a socket pair");
 	ours = sv[0];
 	theirs = sv[1];
+	here_stay(&here);
 	pid = native_fork(n->kit.jail, group, &pidfd, err);
+	here_leave(&here);
 	if (pid < 0)
 		return pid;
 	if (pid == 0)

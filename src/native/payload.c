@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/here.h"
 
 #define WHERE "native"
 #define REAP_AT_ONCE 64
@@ -140,6 +141,7 @@ int payload_fork(const struct payload_start *s, struct payload *p,
 	CLEANUP(close_ends) struct ends e = {.child = {-1, -1, -1, -1}};
 	CLEANUP_FD int ours = -1;
 	CLEANUP_FD int theirs = -1;
+	struct here here;
 	int gate[2];
 	pid_t pid;
 
@@ -147,7 +149,9 @@ int payload_fork(const struct payload_start *s, struct payload *p,
 		return err_sys(err, WHERE, "make pipes for the program");
 	theirs = gate[0];
 	ours = gate[1];
+	here_stay(&here);
 	pid = fork();
+	here_leave(&here);
 	if (pid < 0)
 		return err_sys(err, WHERE, "start the program");
 	if (pid == 0) {
