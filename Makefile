@@ -13,7 +13,7 @@ all: configure ## build everything into build/
 	@$(NINJA) $(BUILD)
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 deps:
 	@deps/fetch
@@ -41,6 +41,9 @@ test: tree-before all ## build and run the tests; T='words' selects some
 
 test-slow: tree-before all ## the same with the nightly lengths
 	@$(TEST) --slow $(T)
+
+test-v2: all ## the jail's tests on Debian's kernel with cgroup v2 alone, emulated
+	@tests/v2/run --build $(BUILD) $(T)
 
 san: ## unit tests and fuzz corpora under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory BUILD=build-san configure \
@@ -81,5 +84,5 @@ bump-engine: ## move to the newest patch release of Wasmtime 48, test everything
 clean: ## remove what was built; the cache of dependencies stays
 	@rm -rf build build-san build-fuzz
 
-.PHONY: test test-slow san fuzz demo bench bench-check install dist \
+.PHONY: test test-slow test-v2 san fuzz demo bench bench-check install dist \
 	bump-engine clean tree-before

@@ -42,6 +42,8 @@ class Test:
             head = source.read_text(errors="replace").splitlines()[:30]
             m = re.search(r"test-seconds:\s*(\d+)", "\n".join(head))
             self.seconds = int(m[1]) if m else SECONDS
+        # Under emulation everything takes longer.
+        self.seconds *= float(os.environ.get("REDOMA_PATIENCE", 1))
 
 
 def discover(build):

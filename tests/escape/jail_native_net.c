@@ -54,7 +54,7 @@ static int filter_socket(struct scene *s)
 static const struct attack sockets[] = {
 	{"reach an abstract socket", dial_abstract, AS_BOTH,
 	 ROWS({NONE, WORKED}, {JAILED, ENOSYS}, {NO_FILTER, ECONNREFUSED},
-	      {LESS(SECCOMP | BIT(JAIL_NET)), EPERM},
+	      {LESS(SECCOMP | BIT(JAIL_NET)), SINCE_ABI(6, EPERM)},
 	      {LESS(SECCOMP | LANDLOCK | BIT(JAIL_NET)), WORKED})},
 	{"reach a named socket", dial_path, AS_BOTH,
 	 ROWS({NONE, WORKED}, {JAILED, ENOSYS}, {NO_FILTER, ENOENT})},
@@ -66,7 +66,8 @@ static const struct attack sockets[] = {
 	 ROWS({NONE, WORKED}, {JAILED, ENOSYS}, {NO_FILTER, EACCES}),
 	 .shown = 1},
 	{"reach 127.0.0.1 by TCP", dial_tcp, AS_BOTH,
-	 ROWS({NONE, WORKED}, {JAILED, ENOSYS}, {NO_FILTER, EACCES},
+	 ROWS({NONE, WORKED}, {JAILED, ENOSYS},
+	      {NO_FILTER, SINCE_ABI(4, EACCES)},
 	      {NEITHER, ENETUNREACH},
 	      {LESS(SECCOMP | LANDLOCK | BIT(JAIL_NET)), WORKED})},
 	{"reach 127.0.0.1 by UDP", dial_udp, AS_BOTH,

@@ -2,8 +2,9 @@
 #include "attack_process.h"
 
 #define OF_ANOTHER                                                           \
-	ROWS({NONE, WORKED}, {PID, ESRCH}, {LANDLOCK, EPERM},                \
-	     {SECCOMP, KILLED}, {NO_SECCOMP, ESRCH}, {ALL, KILLED})
+	ROWS({NONE, WORKED}, {PID, ESRCH},                                   \
+	     {LANDLOCK, SINCE_ABI(6, EPERM)}, {SECCOMP, KILLED},             \
+	     {NO_SECCOMP, ESRCH}, {ALL, KILLED})
 
 static const struct attack attacks[] = {
 	{"signal a process", term_target, AS_BOTH, OF_ANOTHER},

@@ -130,7 +130,7 @@ static _Noreturn void be_spawner(struct cell *c)
 	int dir, pidfd;
 	pid_t pid;
 
-	alarm(30);
+	alarm((unsigned)ward_ms(30));
 	prctl(PR_SET_DUMPABLE, 1);
 	dir = open(c->s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	o.n_entries = fill_root(c, entries);
@@ -147,7 +147,7 @@ static _Noreturn void be_spawner(struct cell *c)
 		say(c->out[0], NOT_SET_UP, err.text);
 	if (!pid)
 		be_init(c);
-	if (poll(&(struct pollfd){pidfd, POLLIN, 0}, 1, 8000) == 0) {
+	if (poll(&(struct pollfd){pidfd, POLLIN, 0}, 1, ward_ms(8000)) == 0) {
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 		if (write(c->out[1], &end, sizeof end) != (ssize_t)sizeof end)
 			_exit(98);
