@@ -300,14 +300,17 @@ static void wait_for_rest(void)
 {
 	struct timespec look = {0, LOOK_NS};
 	siginfo_t si;
+	sigset_t child;
 	int tries = REST_TRIES;
 
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD); /* blocked: watch_signals */
 	while (tries--) {
 		si.si_pid = 0;
 		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | __WALL))
 			return;
 		if (!si.si_pid)
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
+			sigtimedwait(&child, NULL, &look);
 	}
 }
 
