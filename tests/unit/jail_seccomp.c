@@ -276,6 +276,7 @@ static _Noreturn void try_call(unsigned filter, long nr, long arg)
 static int by_kernel(unsigned filter, long nr, long arg)
 {
 	siginfo_t info = {0};
+	int wait_ms = getenv("REDOMA_SLOW") ? 1500 : 100;
 	int pidfd = -1;
 	pid_t pid = fork_raw(CLONE_CLEAR_SIGHAND, SIGCHLD, &pidfd);
 	int rc = 0;
@@ -283,7 +284,7 @@ static int by_kernel(unsigned filter, long nr, long arg)
 	assert_true(pid >= 0);
 	if (!pid)
 		try_call(filter, nr, arg);
-	if (poll(&(struct pollfd){pidfd, POLLIN, 0}, 1, 100) == 0)
+	if (poll(&(struct pollfd){pidfd, POLLIN, 0}, 1, wait_ms) == 0)
 		kill(pid, SIGKILL); /* an allowed call that waits */
 	assert_int_equal(waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED), 0);
 	close(pidfd);
