@@ -364,13 +364,15 @@ class StandIn:
             self.names[at] = part
         self.try_it("fine.js", b"1", "redoma-worker")
         self.try_it("fine.wasm", b"\0asm\1\0\0\0", "redoma-compile")
+        self.try_it("fine", b"#!/bin/sh\n", "redoma-init", "--native", "--")
 
-    def try_it(self, name, data, part):
+    def try_it(self, name, data, part, *options):
         """The control: what is accepted does start it."""
         path = self.dir / name
         path.write_bytes(data)
-        subprocess.run([self.program, "run", path], capture_output=True,
-                       timeout=20)
+        path.chmod(0o755)
+        subprocess.run([self.program, "run", *options, path],
+                       capture_output=True, timeout=20)
         started = self.started()
         need(part in started, f"{name} started {started}, not {part}")
 

@@ -14,6 +14,7 @@
 
 #define WHERE "core"
 #define CPU_WEIGHT 100u
+#define EARLY_PLACES 64 /* as jail/native.h has them */
 
 /* What a native run has beside its job. */
 struct native_run {
@@ -206,6 +207,26 @@ static int execute(struct native_run *n, struct redoma_error *err)
 	return r;
 }
 
+/* What waits for its source was started before its grants came, with places
+ * for so many of each kind. */
+static int check_early(const struct plan *p, struct redoma_error *err)
+{
+	uint32_t files = 0, dirs = 0;
+
+	for (uint32_t i = 0; i < p->n_grants; i++) {
+		files += p->grants[i].kind == GRANT_WRITE_FILE;
+		dirs += p->grants[i].kind == GRANT_WRITE_DIR;
+	}
+	if (files <= EARLY_PLACES && dirs <= EARLY_PLACES)
+		return 0;
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "more than %d %s are granted for writing to a native "
+		       "source; grant one directory instead, or run it as a "
+		       "command after --",
+		       EARLY_PLACES,
+		       files > EARLY_PLACES ? "files" : "directories");
+}
+
 static int seal(struct job *j, const char *program, struct redoma_error *err)
 {
 	const char *const *args = j->q->argv;
@@ -213,6 +234,8 @@ static int seal(struct job *j, const char *program, struct redoma_error *err)
 
 	if (!r)
 		r = seal_native(j->sealed, geteuid() == 0, err);
+	if (!r && j->q->source)
+		r = check_early(seal_plan(j->sealed), err);
 	if (!r && !j->q->source)
 		args++;
 	return r ? r : seal_argv(j->sealed, program, args, err);

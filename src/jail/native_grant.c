@@ -353,7 +353,9 @@ int native_scratch(struct native *n, const char *guest, bool directory,
 
 	if (!root_path_ok(guest) || n->n_places == NATIVE_GRANTS_MAX)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
-			       "no scratch place at %.150s", guest);
+			       "nothing can be granted for writing at %.80s: "
+			       "name a place below /, with names of at most "
+			       "255 bytes", guest);
 	what = widen(n, bytes, directory ? files : 1);
 	if (what)
 		return err_sys(err, WHERE, "%s", what);

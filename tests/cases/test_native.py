@@ -468,6 +468,21 @@ def _():
     expect(r, "error")
 
 
+@case("write: more grants than there are places for are refused at once")
+def _():
+    d = fresh_dir("made")
+    many = [x for i in range(65) for x in ("--write", f"{d}/{i}=/o/{i}:1KiB")]
+    refused("run", "--native", *many, source("1", "agent.py"),
+            says=["64 files", "directory"])
+    code = "for i in $(seq 0 64); do echo $i > /o/$i; done"
+    expect(sh(code, *many), "ok")
+    need(len(list(d.iterdir())) == 65, "not all of them")
+    for place in ("/", "/o/" + "a" * 256 + "/", "/tmp/", "/usr/"):
+        r = sh("true", "--write", f"{d}/={place}:1KiB")
+        need(r.status == "refused" and r.code == 2
+             and ("place" in r.text), r.about())
+
+
 @case("write: what was there is neither seen nor replaced, unless it says so")
 def _():
     d = fresh_dir("made")

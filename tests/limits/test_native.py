@@ -398,7 +398,7 @@ def _():
 # ---- processes
 
 BOMBS = [
-    ("sh", sh, "f() { f | f & }; f; sleep 60"),
+    ("sh", sh, "f() { f | f & }; f & while :; do :; done"),
     ("setsid, double fork, stop", None, ""),
     ("python", py, "import os\nwhile True:\n    try: os.fork()\n"
      "    except OSError: pass"),
