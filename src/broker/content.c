@@ -71,6 +71,7 @@ struct pass {
 	uint64_t at, end;
 	uint64_t first, stop; /* window [first, stop) */
 	const char *name;
+	struct board *board;
 	char *chunk;
 };
 
@@ -112,6 +113,7 @@ static int run_pass(struct pass *p, struct redoma_error *err)
 		if (e)
 			return e;
 		p->at += (size_t)n;
+		board_beat(p->board);
 	}
 	return 0;
 }
@@ -161,6 +163,7 @@ static int read_through(struct pass *p, const struct content_want *want,
 		return err_nomem(err, WHERE);
 	p->chunk = chunk;
 	p->name = want->name;
+	p->board = want->board;
 	if (want->sha256) {
 		hash_init(&h);
 		p->h = &h;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include "base/err.h"
 #include "base/hash.h"
+#include "broker/board.h"
 
 #define CONTENT_COPY_MAX ((uint64_t)64 << 20)
 
@@ -28,6 +29,7 @@ struct content_want { /* borrowed for the call */
 	const char *name;	 /* for sentences */
 	const uint8_t *sha256;	 /* of the whole file, or NULL */
 	uint64_t first, last;	 /* inclusive; last UINT64_MAX: to the end */
+	struct board *board;	 /* beats with each piece read; or NULL */
 };
 
 struct content {

@@ -31,7 +31,7 @@ int copy_read(int stage, void *p, size_t n, uint64_t at)
 	return 0;
 }
 
-int copy_exact(int stage, int fd, uint64_t bytes,
+int copy_exact(int stage, int fd, uint64_t bytes, struct board *board,
 	       uint8_t ret_sha256[HASH_BYTES])
 {
 	size_t room = bytes < CHUNK ? (size_t)bytes : CHUNK;
@@ -50,6 +50,7 @@ int copy_exact(int stage, int fd, uint64_t bytes,
 			return -1;
 		hash_add(&h, p, n);
 		at += n;
+		board_beat(board);
 	}
 	hash_end(&h, sha256);
 	for (at = 0; at < HASH_BYTES; at++)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "broker/sealed.h"
@@ -35,6 +36,18 @@ static int check_counted(const struct sealed *s, uint32_t i,
 	return 0;
 }
 
+/* In place of a descriptor that reads, one that names. */
+static int name_only(int *fd)
+{
+	int named = open_tree(*fd, "", AT_EMPTY_PATH | OPEN_TREE_CLOEXEC);
+
+	if (named < 0)
+		return -1;
+	close(*fd);
+	*fd = named;
+	return 0;
+}
+
 static int fit_file(struct sealed *s, uint32_t i, bool other_user,
 		    struct redoma_error *err)
 {
@@ -53,6 +66,9 @@ static int fit_file(struct sealed *s, uint32_t i, bool other_user,
 		return refuse(s, i, "others may not read it, and a copy takes "
 			      "more than half of limits.memory: allow others "
 			      "to read it, or raise limits.memory", err);
+	if (!g->via_core && name_only(&g->fd))
+		return err_sys(err, WHERE, "read %s",
+			       SHOW(str_of(s->held[i].host)));
 	return 0;
 }
 

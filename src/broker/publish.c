@@ -24,6 +24,7 @@ struct target {
 	const struct held *held;
 	const struct item *item;
 	struct published *out;
+	struct board *board;
 	int dirfd;	    /* the directory that gets the file */
 	const char *name;   /* in dirfd */
 };
@@ -168,7 +169,8 @@ static int put_file(const struct target *t, bool named)
 
 	if (fd < 0)
 		return -1;
-	if (!copy_exact(t->item->stage, fd, t->item->bytes, t->out->sha256) &&
+	if (!copy_exact(t->item->stage, fd, t->item->bytes, t->board,
+			t->out->sha256) &&
 	    !fchmod(fd, 0644) && !name_file(t, fd, hidden))
 		return 0;
 	sys = errno;
@@ -246,22 +248,27 @@ void published_done(struct published_list *l)
 	*l = (struct published_list){0};
 }
 
-static int name_all(struct sealed *s, const struct item *items, size_t n,
-		    struct published_list *l, struct redoma_error *err)
+int published_names(const struct plan *p, const struct outcome_written *w,
+		    size_t n, struct published_list *ret,
+		    struct redoma_error *err)
 {
-	size_t i;
+	CLEANUP(published_done) struct published_list l = {0};
 
-	l->files = calloc(n, sizeof *l->files);
-	if (!l->files)
+	l.files = calloc(n + 1, sizeof *l.files);
+	if (!l.files)
 		return err_nomem(err, WHERE);
-	for (i = 0; i < n; i++) {
-		l->files[i].path = guest_path(&s->plan.grants[items[i].grant],
-					      items[i].path);
-		if (!l->files[i].path)
+	for (; l.n < n; l.n++) {
+		struct str path = {w[l.n].path.p, w[l.n].path.len};
+
+		if (w[l.n].grant >= p->n_grants)
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "a file of a grant that there is not");
+		l.files[l.n].path = guest_path(&p->grants[w[l.n].grant], path);
+		if (!l.files[l.n].path)
 			return err_nomem(err, WHERE);
-		l->files[i].bytes = items[i].bytes;
-		l->n++;
 	}
+	*ret = l;
+	l = (struct published_list){0};
 	return 0;
 }
 
@@ -278,8 +285,11 @@ static void publish_items(const struct sealed *s, const struct item *items,
 				   .held = &s->held[items[i].grant],
 				   .item = &items[i],
 				   .out = p,
+				   .board = s->board,
 				   .dirfd = -1};
 
+		board_at(s->board, items[i].grant);
+		p->bytes = items[i].bytes;
 		p->published = !publish_one(&t, &p->why);
 	}
 	copy_guard_end(&guard);
@@ -300,7 +310,7 @@ int publish_all(struct sealed *s, const struct outcome_written *w, size_t n,
 			return err_nomem(err, WHERE);
 		e = manifest_check(s, w, n, items, err);
 		if (!e)
-			e = name_all(s, items, n, &l, err);
+			e = published_names(&s->plan, w, n, &l, err);
 		if (e)
 			return e;
 		publish_items(s, items, &l);

@@ -45,6 +45,13 @@ struct published_list {
 MUST_CHECK int publish_all(struct sealed *s, const struct outcome_written *w,
 			   size_t n, struct published_list *ret,
 			   struct redoma_error *err);
+/* A list of what is about to be published, each with its path and `published`
+ * false: so that nothing has to be allocated once it is.  REDOMA_E_INVALID as
+ * above. */
+MUST_CHECK int published_names(const struct plan *p,
+			       const struct outcome_written *w, size_t n,
+			       struct published_list *ret,
+			       struct redoma_error *err);
 void published_done(struct published_list *l);
 
 #endif

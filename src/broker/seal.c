@@ -20,6 +20,7 @@ struct sealing {
 	struct resolve r;
 	struct plan_grant *plan;
 	struct held *held;
+	struct board *board;
 };
 
 static int seal_read_file(struct sealing *g, struct redoma_error *err)
@@ -33,6 +34,7 @@ static int seal_read_file(struct sealing *g, struct redoma_error *err)
 		.sha256 = from->has_sha256 ? from->sha256 : NULL,
 		.first = from->first,
 		.last = from->last,
+		.board = g->board,
 	};
 	struct content c = {.fd = -1};
 	CLEANUP_FD int fd = -1;
@@ -193,8 +195,10 @@ static int seal_grant(struct sealed *s, int base, const struct grant *from,
 	uint32_t i = s->plan.n_grants++;
 	struct sealing g = {.grant = from,
 			    .plan = &s->plan.grants[i],
-			    .held = &s->held[i]};
+			    .held = &s->held[i],
+			    .board = s->board};
 
+	board_at(s->board, i);
 	g.r = (struct resolve){.base = base,
 			       .host = from->host,
 			       .follow = from->follow,
@@ -286,14 +290,15 @@ static int copy_names(char *const *from, const char *first, char ***ret,
 	return at && !to[at - 1] ? err_nomem(err, WHERE) : 0;
 }
 
-int seal_open(const struct policy *p, struct sealed **ret,
-	      struct redoma_error *err)
+int seal_open_watched(const struct policy *p, struct board *board,
+		      struct sealed **ret, struct redoma_error *err)
 {
 	CLEANUP(seal_cleanup) struct sealed *s = calloc(1, sizeof *s);
 	int e;
 
 	if (!s)
 		return err_nomem(err, WHERE);
+	s->board = board;
 	s->plan.limits = p->limits;
 	if (!p->cpu_set)
 		s->plan.limits.cpu_us = p->limits.wall_us;
@@ -311,6 +316,12 @@ int seal_open(const struct policy *p, struct sealed **ret,
 		return e;
 	*ret = TAKE_PTR(s);
 	return 0;
+}
+
+int seal_open(const struct policy *p, struct sealed **ret,
+	      struct redoma_error *err)
+{
+	return seal_open_watched(p, NULL, ret, err);
 }
 
 int seal_argv(struct sealed *s, const char *program, const char *const *args,
@@ -362,6 +373,7 @@ int seal_verify(const struct sealed *s, struct redoma_error *err)
 
 		if (!h->watched)
 			continue;
+		board_at(s->board, i);
 		if (fstat(h->fd >= 0 ? h->fd : s->plan.grants[i].fd, &st))
 			return err_sys(err, WHERE, "fstat %s", host);
 		id = content_id(&st);
@@ -374,25 +386,18 @@ int seal_verify(const struct sealed *s, struct redoma_error *err)
 	return 0;
 }
 
+bool seal_is_watched(const struct sealed *s)
+{
+	for (uint32_t i = 0; i < s->plan.n_grants; i++)
+		if (s->held[i].watched)
+			return true;
+	return false;
+}
+
 size_t seal_denials(const struct sealed *s, const struct seal_denial **ret)
 {
 	*ret = s->denials;
 	return s->n_denials;
-}
-
-const struct plan_grant *seal_find(const struct sealed *s, struct str guest,
-				   bool write, const char **ret_host)
-{
-	for (size_t i = 0; i < s->plan.n_grants; i++) {
-		const struct plan_grant *g = &s->plan.grants[i];
-
-		if ((g->kind >= GRANT_WRITE_FILE) != write ||
-		    !str_equal(guest, str_of(g->guest)))
-			continue;
-		*ret_host = s->held[i].host;
-		return g;
-	}
-	return NULL;
 }
 
 static void close_fd(int fd)

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include "base/err.h"
 #include "base/str.h"
+#include "broker/board.h"
 #include "policy/plan.h"
 #include "policy/policy.h"
 
@@ -39,6 +40,10 @@ struct seal_denial {
  * what to write instead. */
 MUST_CHECK int seal_open(const struct policy *p, struct sealed **ret,
 			 struct redoma_error *err);
+/* The same, watched: `board` (borrowed until seal_close) tells how far this and
+ * everything that is done with the plan afterwards is. */
+MUST_CHECK int seal_open_watched(const struct policy *p, struct board *board,
+				 struct sealed **ret, struct redoma_error *err);
 /* What the guest is called with: argv[0] and then args (NULL-terminated, may
  * be NULL).  At most once, before the plan is sent. */
 MUST_CHECK int seal_argv(struct sealed *s, const char *program,
@@ -51,11 +56,9 @@ uint64_t seal_file_bytes(const struct sealed *s);
  * if a file whose digest the policy gave, and which was too long to copy, was
  * changed meanwhile. */
 MUST_CHECK int seal_verify(const struct sealed *s, struct redoma_error *err);
+/* True if there is something for seal_verify to look at. */
+bool seal_is_watched(const struct sealed *s);
 size_t seal_denials(const struct sealed *s, const struct seal_denial **ret);
-/* The grant whose name in the guest is exactly `guest`, or NULL: for advice on
- * what it lacks.  *ret_host is the policy's name for it; both borrowed. */
-const struct plan_grant *seal_find(const struct sealed *s, struct str guest,
-				   bool write, const char **ret_host);
 /* Drops all stages and closes all descriptors; NULL is fine. */
 void seal_close(struct sealed *s);
 static inline void seal_cleanup(struct sealed **s)

@@ -3,6 +3,7 @@
 #ifndef BROKER_SEALED_H
 #define BROKER_SEALED_H
 
+#include "broker/board.h"
 #include "broker/content.h"
 #include "broker/seal.h"
 
@@ -30,6 +31,7 @@ struct handle {
 
 struct sealed {
 	struct plan plan;
+	struct board *board; /* borrowed, or NULL */
 	struct held *held; /* owned array, plan.n_grants */
 	struct handle *handles;
 	size_t n_handles, room_handles; /* slots used so far, and made */

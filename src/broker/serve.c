@@ -398,6 +398,7 @@ static int by_handle(struct ask *a)
 
 	if (!h)
 		return EBADF;
+	board_at(a->s->board, h->grant);
 	a->grant = &a->s->plan.grants[h->grant];
 	a->held = &a->s->held[h->grant];
 	if (a->call->op == CALL_PREAD)
@@ -414,6 +415,7 @@ static int by_grant(struct ask *a)
 
 	if (c->grant >= a->s->plan.n_grants)
 		return EBADF;
+	board_at(a->s->board, c->grant);
 	a->grant = &a->s->plan.grants[c->grant];
 	a->held = &a->s->held[c->grant];
 	memcpy(a->path, c->path.len ? c->path.p : ".",

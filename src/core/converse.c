@@ -6,10 +6,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "broker/serve.h"
 #include "core/watch.h"
 #include "wire/failed.h"
-#include "wire/plan_wire.h"
 
 #define WHERE "core"
 /* A worker that says nothing for so long is computing. */
@@ -28,20 +26,10 @@ static int put_text(struct channel *c, enum frame_kind kind, const char *s,
 }
 
 static int put_all(struct channel *c, const struct errand *e,
-		   const struct buf *plan, size_t n_plan_fds,
 		   struct redoma_error *err)
 {
-	uint64_t bounds[3] = {e->data_bytes, e->file_bytes,
-			      e->on_output != NULL};
-	int r = channel_put(c, FRAME_BOUND, bounds, sizeof bounds, 0, err);
+	int r = put_text(c, FRAME_NAME, e->name, err);
 
-	if (!r && e->module_fd >= 0)
-		r = channel_put(c, FRAME_MODULE, NULL, 0, 1, err);
-	if (!r)
-		r = channel_put(c, FRAME_PLAN, plan->data, plan->len,
-				n_plan_fds, err);
-	if (!r)
-		r = put_text(c, FRAME_NAME, e->name, err);
 	if (!r)
 		r = put_text(c, FRAME_INVOKE, e->invoke, err);
 	if (!r && e->source_len)
@@ -52,24 +40,30 @@ static int put_all(struct channel *c, const struct errand *e,
 	return r;
 }
 
-/* One system call, so that the worker wakes once. */
+/* One system call, so that the worker wakes once; with grants two, since the
+ * usher sends the plan. */
 static int send_errand(struct redoma *h, struct slot *s,
 		       const struct errand *e, struct redoma_error *err)
 {
-	CLEANUP(buf_done) struct buf plan = {0};
-	int fds[FRAME_FDS_MAX + 1];
-	size_t n = 0, first = e->module_fd >= 0;
+	struct granted_way way = {
+		.worker = &s->channel,
+		.module_fd = e->module_fd,
+		.mounts = e->mounts,
+		.n_mounts = e->n_mounts,
+		.bounds = {e->data_bytes, e->file_bytes, e->on_output != NULL},
+		.until_us = s->channel.send_by_us,
+	};
+	bool here = !granted_plan(e->granted)->n_grants;
 	int r;
 
 	if (handle_random(h, &s->channel.run, sizeof s->channel.run))
 		return err_sys(err, WHERE, "draw a run's id");
-	if (first)
-		fds[0] = e->module_fd;
-	r = plan_encode(e->plan ? e->plan : seal_plan(e->sealed), &plan,
-			fds + first, &n, err);
+	r = granted_deliver(e->granted, &way, err);
 	if (!r)
-		r = put_all(&s->channel, e, &plan, n, err);
-	return r ? r : channel_flush(&s->channel, fds, n + first, err);
+		r = put_all(&s->channel, e, err);
+	return r ? r
+		 : channel_flush(&s->channel, &e->module_fd,
+				 here && e->module_fd >= 0, err);
 }
 
 static bool within_output(const struct redoma_result *r, size_t more,
@@ -104,14 +98,9 @@ static int judge(int r, const struct redoma_error *why, struct talk *t,
 static int answer(struct slot *s, const struct errand *e, const void *body,
 		  size_t len, struct talk *t, struct redoma_error *err)
 {
-	CLEANUP(buf_done) struct buf reply = {0};
-	CLEANUP_FD int fd = -1;
 	struct redoma_error why;
-	int r = serve_call(e->sealed, body, len, &reply, &fd, &why);
+	int r = granted_call(e->granted, &s->channel, body, len, &why);
 
-	if (!r)
-		r = channel_send_fds(&s->channel, FRAME_ANSWER, reply.data,
-				     reply.len, &fd, fd >= 0, &why);
 	return judge(r, &why, t, err);
 }
 
@@ -160,7 +149,7 @@ static int hear(struct slot *s, const struct errand *e, const struct frame *f,
 		const void *body, struct talk *t, bool *ret_over,
 		struct redoma_error *err)
 {
-	const struct limits *l = &seal_plan(e->sealed)->limits;
+	const struct limits *l = &granted_plan(e->granted)->limits;
 	struct redoma_result *res = t->result;
 	int r;
 
@@ -251,10 +240,11 @@ int converse(struct redoma *h, struct slot *s, const struct errand *e,
 	int r;
 
 	atomic_store(&h->running, s->pidfd);
+	atomic_store(&h->asked, s->channel.fd);
 	/* It may have come before there was a worker to kill. */
 	if (atomic_load(&h->cancelled))
 		redoma_cancel(h);
-	watch_start(&w, s, &seal_plan(e->sealed)->limits,
+	watch_start(&w, s, &granted_plan(e->granted)->limits,
 		    e->native ? e->cpu_fd : -1);
 	/* A worker that stops reading does not stop us. */
 	s->channel.send_by_us = w.wall_at_us;
@@ -266,6 +256,7 @@ int converse(struct redoma *h, struct slot *s, const struct errand *e,
 	else if (err)
 		*err = why;
 	handle_calm(h, &h->running, -1);
+	handle_calm(h, &h->asked, -1);
 	t->result->usage.wall_us = clock_monotonic_us() - w.start_us;
 	if (!r && atomic_load(&h->cancelled) && t->verdict == VERDICT_GONE)
 		t->verdict = VERDICT_CANCELLED;

@@ -5,7 +5,7 @@
 #ifndef CORE_CONVERSE_H
 #define CORE_CONVERSE_H
 
-#include "broker/seal.h"
+#include "core/granted.h"
 #include "core/handle.h"
 #include "core/result.h"
 #include "wire/outcome.h"
@@ -17,8 +17,9 @@
 
 /* What is sent; borrowed. */
 struct errand {
-	struct sealed *sealed;
-	const struct plan *plan; /* what is sent of it; NULL: as it is */
+	struct granted *granted;
+	const int *mounts; /* native: see granted_way */
+	size_t n_mounts;
 	int cpu_fd; /* of group_cpu_read; with native alone; -1: not told */
 	bool native;
 	int module_fd; /* artefact; -1: none to send */

@@ -23,6 +23,7 @@ struct redoma {
 	struct policy *policy; /* owned */
 	struct pool *pool;     /* owned */
 	struct jails *jails;   /* owned */
+	struct usher *usher; /* owned; NULL until a run has grants */
 	struct native_cache *native; /* owned; NULL until it is needed */
 	char install[PATH_ROOM]; /* directory of redoma-worker and images/ */
 	char worker[PATH_ROOM];
@@ -41,6 +42,8 @@ struct redoma {
 	size_t random_left;
 	/* For redoma_cancel: the worker of the run in progress, or -1. */
 	_Atomic int running;
+	/* Likewise: the socket on which it, or the usher, is waited for. */
+	_Atomic int asked;
 	_Atomic int cancelled;
 	_Atomic int busy; /* enum handle_state */
 	_Atomic int cancelling; /* callers inside redoma_cancel, redoma_close */

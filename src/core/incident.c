@@ -40,13 +40,13 @@ static void put_digest(struct json_writer *w, const char *key, const void *p,
 	put(w, key, hash_hex(sum, sizeof sum, hex));
 }
 
-static void put_plan(struct json_writer *w, const struct sealed *s)
+static void put_plan(struct json_writer *w, const struct granted *g)
 {
 	CLEANUP(buf_done) struct buf b = {0};
 	int fds[FRAME_FDS_MAX];
 	size_t n = 0;
 
-	if (s && !plan_encode(seal_plan(s), &b, fds, &n, NULL))
+	if (g && !plan_encode(granted_plan(g), &b, fds, &n, NULL))
 		put_digest(w, "plan_sha256", b.data, b.len);
 }
 
@@ -91,7 +91,7 @@ static int print(const struct job *j, struct buf *out)
 	if (j->q->source_len)
 		put_digest(&w, "module_sha256", j->q->source,
 			   j->q->source_len);
-	put_plan(&w, j->sealed);
+	put_plan(&w, j->granted);
 	put_counters(&w, &r->usage);
 	json_write_end(&w, '}');
 	return json_write_done(&w) || buf_add(out, "\n", 1);

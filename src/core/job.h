@@ -3,8 +3,8 @@
 #ifndef CORE_JOB_H
 #define CORE_JOB_H
 
-#include "broker/seal.h"
 #include "core/converse.h"
+#include "core/granted.h"
 #include "core/handle.h"
 #include "core/module.h"
 #include "core/result.h"
@@ -16,7 +16,7 @@ struct job {
 	const struct policy *policy;	/* borrowed: the handle's or q's */
 	const struct lang *lang;
 	const char *name;
-	struct sealed *sealed;
+	struct granted *granted;
 	char image[PATH_ROOM];
 	struct module module;
 	int artefact;
@@ -26,6 +26,11 @@ struct job {
 	struct redoma_result *result;
 };
 
+/* True if the run was cancelled: its result then says so. */
+bool job_is_cancelled(struct job *j);
+/* After the conversation, before the verdict: see granted_finish. */
+MUST_CHECK int job_finish(struct job *j, struct talk *t,
+			  struct redoma_error *err);
 /* Publishes what was written, if the run is to be believed; names it in the
  * result. */
 MUST_CHECK int job_publish(struct job *j, const struct talk *t,

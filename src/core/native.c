@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "broker/native.h"
 #include "core/native_root.h"
 #include "core/verdict.h"
 #include "jail/group.h"
@@ -20,8 +19,6 @@
 struct native_run {
 	struct job *job;
 	const struct native_root *root; /* borrowed */
-	struct plan plan; /* as it is sent: its grants are ours, the rest the
-			     sealed plan's */
 	int mounts[PLAN_GRANTS_MAX];
 	size_t n_mounts;
 	int cpu_fd;
@@ -41,7 +38,6 @@ static void done(struct native_run *n)
 		close(n->mounts[i]);
 	if (n->cpu_fd >= 0)
 		close(n->cpu_fd);
-	free(n->plan.grants);
 }
 
 static int take(struct native_run *n, struct redoma_error *err)
@@ -66,44 +62,22 @@ static int take(struct native_run *n, struct redoma_error *err)
 	return 0;
 }
 
-static bool is_mounted(const struct plan_grant *g)
-{
-	return g->kind <= GRANT_READ_DIR && !g->via_core;
-}
-
 static int admit(struct native_run *n, struct redoma_error *err)
 {
-	const struct plan *p = seal_plan(n->job->sealed);
+	const struct limits *l = &granted_plan(n->job->granted)->limits;
 	struct jails_admission a = {
-		.limits = {.memory_bytes = p->limits.memory_bytes,
+		.limits = {.memory_bytes = l->memory_bytes,
 			   .pids = n->job->policy->native.pids,
 			   .cpu_weight = CPU_WEIGHT}};
-	int grants[PLAN_GRANTS_MAX];
-	size_t at = 0;
 	int r;
 
-	for (uint32_t i = 0; i < p->n_grants; i++)
-		if (is_mounted(&p->grants[i]))
-			grants[a.n_grants++] = p->grants[i].fd;
-	a.grants = grants;
-	n->plan = *p;
-	n->plan.grants = NULL;
-	if (p->n_grants) {
-		n->plan.grants = calloc(p->n_grants, sizeof *p->grants);
-		if (!n->plan.grants)
-			return err_nomem(err, WHERE);
-		memcpy(n->plan.grants, p->grants,
-		       p->n_grants * sizeof *p->grants);
-	}
+	a.n_grants = granted_mounts(n->job->granted, &a.grants);
 	r = jails_admit(n->job->h->jails, n->job->slot, &a, n->mounts,
 			&n->cpu_fd, err);
 	if (r)
 		return r;
 	n->n_mounts = a.n_grants;
 	n->cpu_before_us = group_cpu_read(n->cpu_fd);
-	for (uint32_t i = 0; i < p->n_grants; i++)
-		if (is_mounted(&p->grants[i]))
-			n->plan.grants[i].fd = n->mounts[at++];
 	return 0;
 }
 
@@ -124,8 +98,10 @@ static int check_cpu(const struct native_run *n, struct redoma_error *err)
  * says has been heard. */
 static bool may_end_early(const struct native_run *n, const struct talk *t)
 {
-	for (uint32_t i = 0; i < n->plan.n_grants; i++)
-		if (n->plan.grants[i].kind >= GRANT_WRITE_FILE)
+	const struct plan *p = granted_plan(n->job->granted);
+
+	for (uint32_t i = 0; i < p->n_grants; i++)
+		if (p->grants[i].kind >= GRANT_WRITE_FILE)
 			return false;
 	return t->verdict == VERDICT_OUTCOME;
 }
@@ -161,7 +137,7 @@ static int judge(struct native_run *n, struct talk *t, struct redoma_error *err)
 	/* Memory that ran out explains whatever else was seen. */
 	if (n->dead.oom && t->verdict != VERDICT_CANCELLED)
 		t->verdict = VERDICT_MEMORY;
-	return verdict_fill(j->result, t, &n->dead.end, j->sealed, err);
+	return verdict_fill(j->result, t, &n->dead.end, j->granted, err);
 }
 
 static int converse_with(struct native_run *n, struct talk *t,
@@ -169,8 +145,9 @@ static int converse_with(struct native_run *n, struct talk *t,
 {
 	struct job *j = n->job;
 	struct errand e = {
-		.sealed = j->sealed,
-		.plan = &n->plan,
+		.granted = j->granted,
+		.mounts = n->mounts,
+		.n_mounts = n->n_mounts,
 		.native = true,
 		.cpu_fd = n->cpu_fd,
 		.module_fd = -1,
@@ -197,9 +174,11 @@ static int execute(struct native_run *n, struct redoma_error *err)
 	/* It is over for all its processes before a word of it is believed. */
 	r = end(n, may_end_early(n, &t), err);
 	if (!r)
+		r = job_finish(j, &t, err);
+	if (!r)
 		r = judge(n, &t, err);
 	if (!r)
-		r = seal_verify(j->sealed, err);
+		r = granted_verify(j->granted, err);
 	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)
 		r = job_publish(j, &t, err);
 	if (!r)
@@ -229,16 +208,19 @@ static int check_early(const struct plan *p, struct redoma_error *err)
 
 static int seal(struct job *j, const char *program, struct redoma_error *err)
 {
-	const char *const *args = j->q->argv;
-	int r = seal_open(j->policy, &j->sealed, err);
+	struct granted_want w = {.policy = j->policy,
+				 .program = program,
+				 .args = j->q->argv,
+				 .native = true,
+				 .other_user = geteuid() == 0};
+	int r;
 
-	if (!r)
-		r = seal_native(j->sealed, geteuid() == 0, err);
+	if (!j->q->source)
+		w.args++;
+	r = granted_open(j->h, &w, &j->granted, err);
 	if (!r && j->q->source)
-		r = check_early(seal_plan(j->sealed), err);
-	if (!r && !j->q->source)
-		args++;
-	return r ? r : seal_argv(j->sealed, program, args, err);
+		r = check_early(granted_plan(j->granted), err);
+	return r;
 }
 
 int native_run(struct job *j, struct redoma_error *err)
@@ -246,13 +228,19 @@ int native_run(struct job *j, struct redoma_error *err)
 	CLEANUP(done) struct native_run n = {
 		.job = j, .cpu_fd = -1, .cpu_before_us = UINT64_MAX};
 	const char *program = j->q->source ? j->name : j->q->argv[0];
+	struct redoma_error why = {0};
 	int r = native_root_find(j, &n.root, err);
 
-	if (!r && j->q->source && !program)
+	if (r)
+		return r;
+	if (j->q->source && !program)
 		program = n.root->source_name;
 	j->name = program;
-	if (!r)
-		r = seal(j, program, err);
+	r = seal(j, program, &why);
+	if (r && job_is_cancelled(j))
+		return 0;
+	if (r && err)
+		*err = why;
 	if (!r)
 		r = take(&n, err);
 	if (!r)

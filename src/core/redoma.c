@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "core/install.h"
 #include "core/native.h"
 #include "core/run.h"
+#include "core/usher.h"
 #include "policy/diff.h"
 
 #define WHERE "core"
@@ -197,6 +199,7 @@ int redoma_open(const struct redoma_policy *p, const struct redoma_options *o,
 	if (!h)
 		return err_nomem(err, WHERE);
 	atomic_store(&h->running, -1);
+	atomic_store(&h->asked, -1);
 	h->owner = getpid();
 	if (o)
 		r = fit_struct(&known, sizeof known, o, o->size, err);
@@ -224,9 +227,11 @@ static void destroy(struct redoma *h)
 	if (h->owner == getpid()) {
 		pool_free(h->pool);
 		jails_free(h->jails);
+		usher_free(h->usher);
 	} else {
 		pool_forget(h->pool);
 		jails_forget(h->jails);
+		usher_forget(h->usher);
 	}
 	native_cache_free(h->native);
 	cache_free(h->cache);
@@ -328,6 +333,11 @@ static void stop(struct redoma *h)
 	fd = atomic_load(&h->running);
 	if (fd >= 0)
 		syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	/* One that is stuck in a file system does not end when it is killed:
+	 * this wakes who waits for it. */
+	fd = atomic_load(&h->asked);
+	if (fd >= 0)
+		shutdown(fd, SHUT_RDWR);
 }
 
 void redoma_cancel(struct redoma *h)

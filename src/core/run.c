@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "broker/publish.h"
 #include "core/incident.h"
 #include "core/install.h"
 #include "core/job.h"
@@ -23,7 +22,7 @@ static void job_done(struct job *j)
 {
 	if (j->slot)
 		pool_kill(j->h->pool, j->slot, false, NULL);
-	seal_close(j->sealed);
+	granted_close(j->granted);
 	if (j->artefact >= 0)
 		close(j->artefact);
 	redoma_result_free(j->result);
@@ -134,9 +133,21 @@ static int find_code(struct job *j, struct redoma_error *err)
 
 static int seal(struct job *j, struct redoma_error *err)
 {
-	int r = seal_open(j->policy, &j->sealed, err);
+	struct granted_want w = {.policy = j->policy,
+				 .program = j->name,
+				 .args = j->q->argv};
 
-	return r ? r : seal_argv(j->sealed, j->name, j->q->argv, err);
+	return granted_open(j->h, &w, &j->granted, err);
+}
+
+bool job_is_cancelled(struct job *j)
+{
+	if (!atomic_load(&j->h->cancelled))
+		return false;
+	j->result->status = REDOMA_STATUS_CANCELLED;
+	j->result->exit_code = 1;
+	buf_clear(&j->result->value);
+	return true;
 }
 
 /* What a worker has besides the guest's memory: engine, image, and the
@@ -162,7 +173,7 @@ static int take(struct job *j, struct redoma_error *err)
 		.may_lack = j->policy->may_lack,
 		.reuse = j->policy->reuse_tenant,
 		.data_bytes = data_bytes(j),
-		.file_bytes = seal_file_bytes(j->sealed),
+		.file_bytes = granted_file_bytes(j->granted),
 	};
 	uint64_t from = clock_monotonic_us();
 	int r = pool_take(j->h->pool, &w, &j->slot, err);
@@ -246,6 +257,17 @@ static void take_files(struct redoma_result *res, struct published_list *l)
 	res->n_files = l->n;
 }
 
+static int not_published(struct redoma_result *res, const char *why,
+			 struct redoma_error *err)
+{
+	res->status = REDOMA_STATUS_ERROR;
+	res->exit_code = 1;
+	if (buf_addf(&res->name, PUBLISH_ERROR) ||
+	    buf_addf(&res->message, "%s", why))
+		return err_nomem(err, WHERE);
+	return 0;
+}
+
 /* A run is not ok when what it made did not arrive. */
 static int blame(struct redoma_result *res, struct redoma_error *err)
 {
@@ -255,12 +277,7 @@ static int blame(struct redoma_result *res, struct redoma_error *err)
 		;
 	if (i == res->n_files)
 		return 0;
-	res->status = REDOMA_STATUS_ERROR;
-	res->exit_code = 1;
-	if (buf_addf(&res->name, PUBLISH_ERROR) ||
-	    buf_addf(&res->message, "%s", res->files[i].why))
-		return err_nomem(err, WHERE);
-	return 0;
+	return not_published(res, res->files[i].why, err);
 }
 
 int job_publish(struct job *j, const struct talk *t, struct redoma_error *err)
@@ -271,8 +288,12 @@ int job_publish(struct job *j, const struct talk *t, struct redoma_error *err)
 
 	if (r)
 		return r;
-	r = publish_all(j->sealed, t->outcome.written, t->outcome.n_written,
-			&list, &why);
+	r = granted_publish(j->granted, t->outcome.written,
+			    t->outcome.n_written, &list, &why);
+	if (r && job_is_cancelled(j))
+		return 0;
+	if (r == REDOMA_E_BUSY)
+		return not_published(j->result, why.text, err);
 	if (r == REDOMA_E_INVALID || r == REDOMA_E_DENIED) {
 		j->result->status = REDOMA_STATUS_BREACH;
 		buf_clear(&j->result->value);
@@ -287,6 +308,20 @@ int job_publish(struct job *j, const struct talk *t, struct redoma_error *err)
 	}
 	take_files(j->result, &list);
 	return blame(j->result, err);
+}
+
+int job_finish(struct job *j, struct talk *t, struct redoma_error *err)
+{
+	struct redoma_error why = {0};
+	int r = granted_finish(j->granted, &why);
+
+	if (r && atomic_load(&j->h->cancelled)) {
+		t->verdict = VERDICT_CANCELLED;
+		return 0;
+	}
+	if (r && err)
+		*err = why;
+	return r;
 }
 
 /* A module that cannot be run is a result: the guest's fault, not ours. */
@@ -322,7 +357,7 @@ static int execute(struct job *j, struct redoma_error *err)
 	CLEANUP(talk_done) struct talk t = {.result = j->result};
 	struct redoma_error why = {0};
 	struct errand e = {
-		.sealed = j->sealed,
+		.granted = j->granted,
 		.module_fd = j->slot->loaded ? -1 : j->artefact,
 		.name = j->name,
 		.invoke = j->q->invoke,
@@ -341,9 +376,11 @@ static int execute(struct job *j, struct redoma_error *err)
 		return failed(j, r, &why, err);
 	if (t.verdict == VERDICT_GONE)
 		pool_kill(j->h->pool, TAKE_PTR(j->slot), true, &j->dead);
-	r = verdict_fill(j->result, &t, &j->dead, j->sealed, err);
+	r = job_finish(j, &t, err);
 	if (!r)
-		r = seal_verify(j->sealed, err);
+		r = verdict_fill(j->result, &t, &j->dead, j->granted, err);
+	if (!r)
+		r = granted_verify(j->granted, err);
 	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)
 		r = job_publish(j, &t, err);
 	if (!r)
@@ -358,17 +395,16 @@ static int run_job(struct job *j, struct redoma_error *err)
 
 	if (j->q->native)
 		return native_run(j, err);
-	r = seal(j, err);
-	if (r)
-		return r;
-	r = find_code(j, &why);
-	if (r && atomic_load(&j->h->cancelled)) {
-		j->result->status = REDOMA_STATUS_CANCELLED;
-		j->result->exit_code = 1;
+	r = seal(j, &why);
+	if (r && job_is_cancelled(j))
 		return 0;
+	if (!r) {
+		r = find_code(j, &why);
+		if (r && job_is_cancelled(j))
+			return 0;
+		if (r == REDOMA_E_INVALID && !j->lang->image)
+			return invalid(j, &why, err);
 	}
-	if (r == REDOMA_E_INVALID && !j->lang->image)
-		return invalid(j, &why, err);
 	if (r) {
 		if (err)
 			*err = why;

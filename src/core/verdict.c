@@ -143,18 +143,18 @@ static int add_denial(struct redoma_result *res, struct str op, struct str path,
 }
 
 /* A grant of that very name is there: one of its bounds was reached. */
-static int add_advice(struct redoma_result *res, const struct sealed *s)
+static int add_advice(struct redoma_result *res, const struct granted *g)
 {
 	for (size_t i = 0; i < res->n_denials; i++) {
 		CLEANUP(buf_done) struct buf b = {0};
 		struct result_denial *d = &res->denials[i];
 		const char *host;
-		const struct plan_grant *g = seal_find(
-			s, (struct str){d->path, d->path_len}, d->write, &host);
+		const struct plan_grant *at = granted_find(
+			g, (struct str){d->path, d->path_len}, d->write, &host);
 
-		if (!g || (d->write && !strcmp(d->op, "open")))
+		if (!at || (d->write && !strcmp(d->op, "open")))
 			continue;
-		if (policy_print_more(g, host, d->op, &b))
+		if (policy_print_more(at, host, d->op, &b))
 			return -1;
 		d->allow = buf_take(&b);
 		if (!d->allow)
@@ -173,10 +173,10 @@ static bool is_told(const struct redoma_result *res, struct str path)
 }
 
 /* What the core refused and the worker did not tell of. */
-static int add_sealed(struct redoma_result *res, const struct sealed *s)
+static int add_sealed(struct redoma_result *res, const struct granted *g)
 {
 	const struct seal_denial *list;
-	size_t n = seal_denials(s, &list);
+	size_t n = granted_denials(g, &list);
 	int r = 0;
 
 	for (size_t i = 0; i < n && !r; i++) {
@@ -198,10 +198,10 @@ static int add_sealed(struct redoma_result *res, const struct sealed *s)
 }
 
 static int copy_denials(struct redoma_result *res, const struct outcome *o,
-			const struct sealed *s, struct redoma_error *err)
+			const struct granted *g, struct redoma_error *err)
 {
 	const struct seal_denial *list;
-	size_t room = o->n_denials + seal_denials(s, &list);
+	size_t room = o->n_denials + granted_denials(g, &list);
 	int r = 0;
 
 	if (!room)
@@ -218,16 +218,16 @@ static int copy_denials(struct redoma_result *res, const struct outcome *o,
 						       .write = d->write});
 	}
 	if (!r)
-		r = add_sealed(res, s);
+		r = add_sealed(res, g);
 	if (!r)
-		r = add_advice(res, s);
+		r = add_advice(res, g);
 	return r ? err_nomem(err, WHERE) : 0;
 }
 
 static int from_outcome(struct redoma_result *res, const struct outcome *o,
-			const struct sealed *s, struct redoma_error *err)
+			const struct granted *g, struct redoma_error *err)
 {
-	const struct limits *l = &seal_plan(s)->limits;
+	const struct limits *l = &granted_plan(g)->limits;
 	int r = text(&res->name, o->name.p, o->name.len, err);
 
 	if (!r)
@@ -235,7 +235,7 @@ static int from_outcome(struct redoma_result *res, const struct outcome *o,
 	if (!r)
 		r = text(&res->stack, o->stack.p, o->stack.len, err);
 	if (!r)
-		r = copy_denials(res, o, s, err);
+		r = copy_denials(res, o, g, err);
 	if (r)
 		return r;
 	res->status = (enum redoma_status)o->status;
@@ -296,20 +296,22 @@ static int judge_claim(struct redoma_result *res, struct redoma_error *err)
 }
 
 int verdict_fill(struct redoma_result *res, const struct talk *t,
-		 const struct spawn_dead *dead, const struct sealed *s,
+		 const struct spawn_dead *dead, const struct granted *g,
 		 struct redoma_error *err)
 {
-	const struct limits *l = &seal_plan(s)->limits;
+	const struct limits *l = &granted_plan(g)->limits;
 	int r = 0;
 
 	switch (t->verdict) {
 	case VERDICT_OUTCOME:
-		r = from_outcome(res, &t->outcome, s, err);
+		r = from_outcome(res, &t->outcome, g, err);
 		if (!r)
 			r = judge_claim(res, err);
 		break;
 	case VERDICT_WALL:
 		res->status = REDOMA_STATUS_WALL_LIMIT;
+		if (granted_hung(g))
+			r = say(res, "NoAnswer", granted_hung(g), err);
 		break;
 	case VERDICT_CPU:
 		res->status = REDOMA_STATUS_CPU_LIMIT;

@@ -8,7 +8,7 @@
  * code 0 if it lives or nobody knows. */
 MUST_CHECK int verdict_fill(struct redoma_result *res, const struct talk *t,
 			    const struct spawn_dead *dead,
-			    const struct sealed *s, struct redoma_error *err);
+			    const struct granted *g, struct redoma_error *err);
 /* Does this end mean that a wall was touched or our program broke? */
 bool verdict_is_bad(enum redoma_status s);
 

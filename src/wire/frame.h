@@ -27,7 +27,7 @@
 /* core -> worker: BOUND MODULE PLAN NAME INVOKE SOURCE INPUT, in this order,
  * the last one starts the run; ANSWER.  worker -> core: the rest.
  * core <-> zygote: SPAWN, READY, BORN, DEAD.  core <-> spawner of native jails:
- * wire/native.h. */
+ * wire/native.h.  core <-> usher: ASK, TOLD or FAILED. */
 enum frame_kind {
 	FRAME_PLAN = 1,
 	FRAME_SOURCE,
@@ -52,6 +52,8 @@ enum frame_kind {
 	FRAME_ADMIT,   /* body: struct native_admit */
 	FRAME_ADMITTED, /* body: struct native_admitted */
 	FRAME_END,     /* body: struct native_end */
+	FRAME_ASK,     /* to the usher: broker/ask.h */
+	FRAME_TOLD,    /* its answer: broker/report.h */
 	FRAME_KIND_MAX
 };
 

@@ -12,23 +12,25 @@
 
 #include "core/verdict.h"
 
-static struct sealed *sealed;
+static struct policy *policy;
+static struct granted *granted;
 
 static int seal_default(void **state)
 {
-	struct policy *p = NULL;
+	struct granted_want w = {0};
 
 	(void)state;
-	if (policy_parse("", 0, ".", &p, NULL) || seal_open(p, &sealed, NULL))
+	if (policy_parse("", 0, ".", &policy, NULL))
 		return -1;
-	policy_free(p);
-	return 0;
+	w.policy = policy;
+	return granted_open(NULL, &w, &granted, NULL);
 }
 
 static int unseal(void **state)
 {
 	(void)state;
-	seal_close(sealed);
+	granted_close(granted);
+	policy_free(policy);
 	return 0;
 }
 
@@ -45,7 +47,7 @@ static struct redoma_result *judge(enum verdict v, const struct outcome *o,
 	if (value)
 		assert_int_equal(buf_add(&res->value, value, strlen(value)),
 				 0);
-	assert_int_equal(verdict_fill(res, &t, &dead, sealed, NULL), 0);
+	assert_int_equal(verdict_fill(res, &t, &dead, granted, NULL), 0);
 	return res;
 }
 
