@@ -41,22 +41,29 @@ struct cache {
 };
 
 /* Machine code made for one CPU may use what another lacks.  The kernel lists
- * the features in a line that begins so on x86, respectively on ARM. */
-static void read_features(uint8_t ret[HASH_BYTES])
+ * the features in a line that begins so on x86, respectively on ARM.  -1 with
+ * errno for want of something: guessing would rename every entry. */
+static int read_features(uint8_t ret[HASH_BYTES])
 {
 	static const char *const words[] = {"flags", "Features"};
 	char text[CPUINFO_BYTES + 1] = "";
 	CLEANUP_FD int fd =
 		fd_lift(open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC));
-	ssize_t n = fd < 0 ? 0 : read(fd, text, CPUINFO_BYTES);
 	const char *line = NULL;
+	ssize_t n = -1;
 
+	while (fd >= 0 && (n = read(fd, text, CPUINFO_BYTES)) < 0 &&
+	       errno == EINTR)
+		;
+	if (n < 0 && err_is_shortage(errno))
+		return -1;
 	text[n > 0 ? n : 0] = '\0';
 	for (size_t i = 0; i < 2 && !line; i++)
 		line = strstr(text, words[i]);
 	if (!line)
 		line = "";
 	hash_sha256(line, strcspn(line, "\n"), ret);
+	return 0;
 }
 
 static int open_dir(struct cache *c, const char *dir)
@@ -105,7 +112,8 @@ int cache_open(const struct cache_options *o, struct cache **ret,
 	c->dir.max_bytes = o->max_bytes ? o->max_bytes : CACHE_BYTES;
 	for (size_t i = 0; i < KEPT; i++)
 		c->kept[i].fd = -1;
-	read_features(c->features);
+	if (read_features(c->features))
+		return err_sys(err, WHERE, "ask for this CPU's features");
 	if (!o->dir || !o->dir[0] || !o->key_file || !o->key_file[0])
 		snprintf(c->problem, sizeof(c->problem),
 			 "there is no directory for a cache");
