@@ -296,10 +296,16 @@ static inline struct core_slot *core_take(struct core *k)
 	}
 }
 
+/* Machines that are emulated are slow. */
+static inline uint64_t core_wall_us(void)
+{
+	return getenv("REDOMA_SLOW") ? 60000000 : 5000000;
+}
+
 static inline void core_run_init(struct core_run *r)
 {
 	*r = (struct core_run){
-		.plan = {.limits = {.wall_us = 5000000,
+		.plan = {.limits = {.wall_us = core_wall_us(),
 				    .cpu_us = 5000000,
 				    .memory_bytes = 64 << 20,
 				    .output_bytes = 32768,
