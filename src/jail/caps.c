@@ -57,13 +57,18 @@ const char *caps_shrink(void)
 const char *caps_keep(uint32_t low)
 {
 	const char *what;
+	int bits;
 
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
 		return "clear the ambient capabilities";
 	what = drop_bounding();
 	if (what)
 		return what;
-	if (prctl(PR_SET_SECUREBITS, BITS, 0, 0, 0))
+	bits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0);
+	if (bits < 0)
+		return "read the securebits";
+	/* Once is enough, and takes a capability that is gone then. */
+	if (bits != BITS && prctl(PR_SET_SECUREBITS, BITS, 0, 0, 0))
 		return "lock the securebits";
 	return set_caps(low) ? "shrink the capabilities" : NULL;
 }

@@ -3,20 +3,20 @@
 #include <errno.h>
 #include <linux/sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include "base/clone.h"
 
 static pid_t fork_with(struct clone_args *a, int *ret_pidfd)
 {
 	int pidfd = -1;
-	long pid;
+	pid_t pid;
 
 	a->flags |= CLONE_PIDFD;
 	a->pidfd = (uintptr_t)&pidfd;
-	pid = syscall(SYS_clone3, a, sizeof *a);
+	pid = clone_child(a);
 	if (pid >= 0)
 		*ret_pidfd = pid ? pidfd : -1;
-	return (pid_t)pid;
+	return pid;
 }
 
 pid_t fork_raw(uint64_t flags, int exit_signal, int *ret_pidfd)

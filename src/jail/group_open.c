@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/clone.h"
 #include "jail/group_steps.h"
 #include "jail/steps.h"
 
@@ -117,7 +118,7 @@ static pid_t clone_into(const struct group *c, int *ret_pidfd)
 		a.flags |= CLONE_INTO_CGROUP;
 		a.cgroup = (uint64_t)c->birth_fd;
 	}
-	return (pid_t)syscall(SYS_clone3, &a, sizeof a);
+	return clone_child(&a);
 }
 
 /* A child that is born into the group and joins the rest of it. */

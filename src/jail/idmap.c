@@ -108,7 +108,7 @@ const char *idmap_choose(unsigned n, unsigned *ret_uid, unsigned *ret_gid)
 	 * an ordinary user, unless that user is root outside. */
 	if (outer_uid != 0 && outer_gid != 0)
 		return NULL;
-	errno = EPERM;
+	errno = ENODATA;
 	return "find an unprivileged id in this user namespace";
 }
 

@@ -25,6 +25,10 @@ static const char *const names[JAIL_CONTROLS] = {
 	"it takes capabilities in a user namespace (AppArmor: a profile with " \
 	"\"userns,\"; container: a filter that allows mount and unshare)"
 
+#define SYSTEMD                                                              \
+	" (systemd: Delegate=yes, or systemd-run --user --scope -p "         \
+	"Delegate=yes)"
+
 static const struct {
 	enum jail_control control;
 	int sys; /* 0: any other */
@@ -33,16 +37,24 @@ static const struct {
 	{JAIL_USER, ENOSPC,
 	 "raise user.max_user_namespaces (sysctl) above 0"},
 	{JAIL_USER, EPERM,
-	 "allow unprivileged user namespaces (kernel.unprivileged_userns_clone "
-	 "=1, no chroot, no container filter against unshare)"},
+	 "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), "
+	 "leave the chroot, or allow unshare in the container's filter"},
 	{JAIL_USER, EACCES,
 	 "allow user namespaces to this program in AppArmor (a profile with "
 	 "\"userns,\") or SELinux"},
+	{JAIL_USER, ENODATA,
+	 "map one more id into it (its only one is root of the host), or start "
+	 "as an ordinary user"},
+	{JAIL_USER, ENOSYS,
+	 "leave the sandbox whose filter forbids unshare (a jail of Redoma is "
+	 "one), or use a kernel with CONFIG_USER_NS"},
 	{JAIL_USER, 0, "use a kernel with user namespaces (CONFIG_USER_NS)"},
 	{JAIL_MOUNT, EPERM, NEEDS_CAPS},
 	{JAIL_MOUNT, EACCES, NEEDS_CAPS},
 	{JAIL_MOUNT, ENOSYS,
 	 "use Linux 5.12 or newer, and no container filter against fsopen"},
+	{JAIL_MOUNT, EINVAL,
+	 "leave the chroot (its / is no mount), or use Linux 5.12 or newer"},
 	{JAIL_MOUNT, ENOENT, "mount procfs on /proc"},
 	{JAIL_MOUNT, ENODEV, "mount procfs on /proc"},
 	{JAIL_MOUNT, ENOSPC, "raise user.max_mnt_namespaces (sysctl)"},
@@ -72,9 +84,12 @@ static const struct {
 	{JAIL_RLIMITS, 0, "remove what filters setrlimit"},
 	{JAIL_SECCOMP, ENOEXEC, "build redoma for this machine"},
 	{JAIL_SECCOMP, 0, "use a kernel with CONFIG_SECCOMP_FILTER"},
+	{JAIL_CGROUP, ENOENT,
+	 "mount /sys/fs/cgroup and delegate a part of it" SYSTEMD},
+	{JAIL_CGROUP, EROFS,
+	 "mount /sys/fs/cgroup writable and delegate a part of it" SYSTEMD},
 	{JAIL_CGROUP, 0,
-	 "delegate a cgroup with the memory controller (systemd: "
-	 "Delegate=yes, or systemd-run --user --scope -p Delegate=yes)"},
+	 "delegate a cgroup with the memory controller" SYSTEMD},
 };
 
 const char *jail_control_name(enum jail_control c)

@@ -153,6 +153,20 @@ static const char *hide(void)
 		       : NULL;
 }
 
+/* Where the policy does without user namespaces and there are none, what
+ * makes a jail is the spawner's own right. */
+static uint32_t caps_of(struct native *n)
+{
+	if (!n->maps)
+		return 0;
+	if (!(n->j.may_lack & BIT(JAIL_USER)) || native_can_fork(CLONE_NEWUSER))
+		return SPAWNER_CAPS;
+	n->j.lacks |= BIT(JAIL_USER);
+	n->j.sys[JAIL_USER] = errno;
+	n->namespaces &= ~(uint64_t)CLONE_NEWUSER;
+	return SPAWNER_CAPS | BIT(CAP_SYS_ADMIN);
+}
+
 static int give_up(struct native *n, struct redoma_error *err)
 {
 	struct jail *j = &n->j;
@@ -164,7 +178,7 @@ static int give_up(struct native *n, struct redoma_error *err)
 				err);
 	if (!rc)
 		rc = jail_judge(j, JAIL_CAPS,
-				caps_keep(n->maps ? SPAWNER_CAPS : 0), err);
+				caps_keep(caps_of(n)), err);
 	if (!rc)
 		rc = jail_judge(j, JAIL_NNP, caps_forbid_new(), err);
 	if (!rc)
@@ -175,7 +189,8 @@ static int give_up(struct native *n, struct redoma_error *err)
 static int build(struct native *n, const struct native_options *o,
 		 struct redoma_error *err)
 {
-	int rc = jail_judge(&n->j, JAIL_ALWAYS, find_self(n), err);
+	const char *what = find_self(n);
+	int rc = what ? jail_refuse(JAIL_USER, what, err) : 0;
 
 	if (!rc)
 		rc = keep_exec(n, o, err);

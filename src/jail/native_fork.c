@@ -25,8 +25,7 @@ static const struct {
 	{JAIL_IPC, CLONE_NEWIPC},   {JAIL_UTS, CLONE_NEWUTS},
 };
 
-/* Whether a child can be made with these namespaces; errno if not. */
-static bool try_flags(uint64_t flags)
+bool native_can_fork(uint64_t flags)
 {
 	CLEANUP_FD int pidfd = -1;
 	siginfo_t info;
@@ -53,7 +52,7 @@ static int find_lacking(struct native *n, struct redoma_error *err)
 		char words[64];
 
 		if (!(n->namespaces & spaces[i].flag) ||
-		    try_flags(spaces[i].flag | user))
+		    native_can_fork(spaces[i].flag | user))
 			continue;
 		snprintf(words, sizeof words, "clone3 of a jail with a %s "
 			 "namespace", jail_control_name(spaces[i].control));
@@ -152,6 +151,15 @@ static void end_child(int *pidfd)
 	*pidfd = -1;
 }
 
+/* Where no user namespace maps them: an id of the host for the next jail. */
+static int choose_ids(struct native *n, struct redoma_error *err)
+{
+	unsigned number = (unsigned)getpid() + ++n->births;
+	const char *what = idmap_choose(number, &n->uid, &n->gid);
+
+	return what ? jail_refuse(JAIL_USER, what, err) : 0;
+}
+
 pid_t native_fork(struct native *n, const struct group *group, int *ret_pidfd,
 		  struct redoma_error *err)
 {
@@ -167,6 +175,9 @@ pid_t native_fork(struct native *n, const struct group *group, int *ret_pidfd,
 		if (rc)
 			return rc;
 	}
+	rc = n->namespaces & CLONE_NEWUSER ? 0 : choose_ids(n, err);
+	if (rc)
+		return rc;
 	if (pipe2(both, O_CLOEXEC))
 		return err_sys(err, WHERE, "make a pipe for a jail");
 	in = both[0];
@@ -200,7 +211,8 @@ static const char *become(struct native *n)
 	}
 	if (n->namespaces & CLONE_NEWUSER)
 		return idmap_become_inside();
-	return idmap_become(n->uid, n->gid, true);
+	/* Locked securebits keep the capabilities by themselves. */
+	return idmap_become(n->uid, n->gid, n->j.lacks & BIT(JAIL_CAPS));
 }
 
 /* Ascending, without doubles: what the caller keeps and what we hold. */
@@ -285,7 +297,7 @@ int native_enter(struct native *n, const int *keep, size_t n_keep,
 				err);
 	if (rc || !report)
 		return rc;
-	jail_tell(j, n->grouped ? ~0u : ~BIT(JAIL_CGROUP), report);
+	jail_tell(j, ~0u, report);
 	report->sys[JAIL_MOUNT] = n->proc_sys;
 	return 0;
 }

@@ -20,7 +20,8 @@ struct native {
 	bool maps;	     /* the spawner is root: it maps the ids of each
 				jail, to ids of its own */
 	unsigned uid, gid;   /* ordinary: its ids.  Without a user namespace:
-				what a jail becomes */
+				what the next jail becomes */
+	unsigned births;
 	uint64_t namespaces; /* flags of clone3 */
 	uint64_t tmp_bytes, memory_bytes, pids;
 	int mounter_fd;
@@ -49,6 +50,10 @@ struct native {
 	unsigned n_early[2];		      /* places of an early payload that
 						 are taken: files, dirs */
 };
+
+/* native_fork.c: whether a child can be made with these flags of clone3; errno
+ * if not. */
+bool native_can_fork(uint64_t flags);
 
 /* root.c: in the spawner, which has a mount namespace of its own.  The new
  * root becomes "/"; proc_fd is moved to its /proc. */

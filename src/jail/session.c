@@ -4,18 +4,38 @@
 #include <linux/keyctl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+static bool refused(long nr, long first)
+{
+	return syscall(nr, first, NULL, NULL, 0, 0) < 0 &&
+	       (errno == EPERM || errno == ENOSYS);
+}
+
+/* A filter around us, which is around the jail as well: there are no keys. */
+static bool no_keys(void)
+{
+	return refused(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING) &&
+	       refused(SYS_add_key, 0) && refused(SYS_request_key, 0);
+}
+
 /* Keyrings are not separated by namespaces.  One for the zygote and all its
  * children: a keyring each would use up the user's quota of 200 keys. */
 const char *session_keyring(void)
 {
+	int sys;
+
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0)
 		return NULL;
-	return errno == ENOSYS ? NULL : "join a fresh session keyring";
+	sys = errno;
+	if (no_keys())
+		return NULL;
+	errno = sys;
+	return "join a fresh session keyring";
 }
 
 const char *session_tie(int parent_pidfd)

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/clone.h"
 #include "base/fd.h"
 #include "pool/kernel.h"
 
@@ -64,7 +65,7 @@ static pid_t clone_raw(uint64_t flags, int *pidfd, int exit_signal)
 			       .pidfd = (uint64_t)(uintptr_t)pidfd,
 			       .exit_signal = (uint64_t)exit_signal};
 
-	return (pid_t)syscall(SYS_clone3, &a, sizeof a);
+	return clone_child(&a);
 }
 
 /* In between: shares the caller's descriptors, so the pidfd that clone3 makes

@@ -67,7 +67,10 @@ static int load_module(struct kit *k, const struct request *q,
 		r = module_link(k->engine, k->wasi, err);
 	if (!r)
 		r = exec_new(k->engine, deadline_stop(), &k->exec, err);
-	return r ? r : jail_seal(err);
+	/* There is no first filter to stack one on, and the result says so. */
+	if (r || k->report.state[JAIL_SECCOMP] == JAIL_UNAVAILABLE)
+		return r;
+	return jail_seal(err);
 }
 
 int serve_reply(struct channel *c, const struct run_result *res,

@@ -59,6 +59,7 @@ static bool is_harmless(const struct outcome *o, int sys)
 	case SYS_umask:
 	case SYS_brk: /* the allocator tries mmap next */
 		return true;
+	case SYS_clone3: /* clone takes its place */
 	case SYS_keyctl: /* a kernel without keyrings */
 		return sys == ENOSYS;
 	case SYS_unshare: /* all at once; then one by one, and all must work */

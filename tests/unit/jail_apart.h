@@ -143,7 +143,12 @@ static void no_landlock(void)
 static void no_unshare(void) { refuse(SYS_unshare, EPERM); }
 static void no_mount(void) { refuse(SYS_mount, EPERM); }
 static void no_pivot(void) { refuse(SYS_pivot_root, EPERM); }
-static void no_clone3(void) { refuse(SYS_clone3, ENOSYS); }
+/* Of either kind: without clone3 alone clone takes its place. */
+static void no_clone(void)
+{
+	refuse(SYS_clone3, ENOSYS);
+	refuse(SYS_clone, EPERM);
+}
 static void no_seccomp(void) { refuse(SYS_seccomp, EINVAL); }
 static void no_rlimits(void) { refuse(SYS_prlimit64, EPERM); }
 

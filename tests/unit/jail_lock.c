@@ -493,7 +493,7 @@ static const struct lacking {
 	{no_unshare, JAIL_USER, "enter a user namespace", false},
 	{no_mount, JAIL_MOUNT, "make all mounts private", true},
 	{no_pivot, JAIL_MOUNT, "pivot_root to the new root", true},
-	{no_clone3, JAIL_PID, "clone3", false},
+	{no_clone, JAIL_PID, "clone3", false},
 	{no_seccomp, JAIL_SECCOMP, "system call filter", true},
 	{no_rlimits, JAIL_RLIMITS, "set the limit", true},
 };

@@ -228,7 +228,7 @@ static int states(struct native *n, struct said *s)
 	for (int c = 0; c < JAIL_CONTROLS; c++) {
 		s->extra[0] = c;
 		MUST(s->report.state[c] == (c == JAIL_CGROUP
-						    ? JAIL_NOT_REQUESTED
+						    ? JAIL_UNAVAILABLE
 						    : JAIL_ENFORCED));
 	}
 	MUST(s->report.landlock_abi >= 2);
@@ -765,7 +765,7 @@ static const struct lacking {
 	{no_pid, JAIL_PID, "pid namespace", false},
 	{no_landlock, JAIL_LANDLOCK, "Landlock", true},
 	{no_unshare, JAIL_USER, "enter a user namespace", false},
-	{no_clone3, JAIL_MOUNT, "clone3", false},
+	{no_clone, JAIL_MOUNT, "clone3", false},
 	{no_mount, JAIL_MOUNT, "make all mounts private", false},
 	{no_pivot, JAIL_MOUNT, "pivot_root to the new root", false},
 	{no_seccomp, JAIL_SECCOMP, "system call filters", true},
