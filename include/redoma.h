@@ -217,10 +217,13 @@ REDOMA_API const char *redoma_result_json(struct redoma_result *r,
 REDOMA_API void redoma_result_free(struct redoma_result *r);
 
 /* What this kernel and install can enforce, as JSON:
- * {"controls": [{"name","state","detail","remedy"}], "install": {...},
- * "images": [...], "native": [{"name","state","remedy"}]}: "native" is what
- * native programs need beside.  The detail of the control "cgroup" is "v2",
- * "hybrid", "v1", "none", or "none that we may use". */
+ * {"tier": {"name","wasm","native","why"}, "controls": [{"name","state",
+ * "detail","remedy"}], "install": {...}, "images": [...], "native": [{"name",
+ * "state","remedy"}]}.  The tier is what is lacking, in a line ("full"), what
+ * runs ("run", "need --walls user") and why a native program that asks for
+ * every wall does not.  "native" is what native programs need beside.  The
+ * detail of the control "cgroup" is "v2", "hybrid", "v1", "none", or "none that
+ * we may use". */
 REDOMA_API REDOMA_MUST_CHECK int redoma_doctor(const struct redoma_options *o,
 					       char **ret,
 					       struct redoma_error *err);

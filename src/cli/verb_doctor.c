@@ -52,6 +52,13 @@ static int add_image(struct buf *b, const struct json_value *v)
 	return add_control(b, v);
 }
 
+/* One line, also where it is long: it is looked for. */
+static int add_tier(struct buf *b, const struct json_value *v)
+{
+	return buf_addf(b, "tier: %s. js and .wasm %s; native programs %s\n\n",
+			text(v, "name"), text(v, "wasm"), text(v, "native"));
+}
+
 static int add_runtime(struct buf *b, const struct json_value *v)
 {
 	bool there = json_is_true(json_member(v, "available"));
@@ -76,9 +83,11 @@ static int add_list(struct buf *b, const char *title,
 
 static int sentences(const struct json_value *root, struct buf *b)
 {
-	int rc = add_list(b, "What this machine can enforce:",
-			  json_member(root, "controls"), add_control);
+	int rc = add_tier(b, json_member(root, "tier"));
 
+	if (!rc)
+		rc = add_list(b, "What this machine can enforce:",
+			      json_member(root, "controls"), add_control);
 	if (!rc)
 		rc = add_list(b, "\nWhat this install can run:",
 			      json_member(root, "images"), add_image);

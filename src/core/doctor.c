@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "core/fit.h"
 #include "core/install.h"
+#include "core/tier.h"
 #include "jail/jail.h"
 
 #define WHERE "core"
@@ -150,6 +151,7 @@ int redoma_doctor(const struct redoma_options *o, char **ret,
 		return r;
 	r = install_find(h, known.install_dir, &missing);
 	json_write_begin(&w, '{');
+	tier_put(&w, &report, r ? NULL : h->init);
 	json_write_key(&w, "controls");
 	json_write_begin(&w, '[');
 	for (c = 0; c < JAIL_CONTROLS; c++)

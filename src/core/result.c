@@ -302,6 +302,8 @@ static void put_walls(struct json_writer *w, const struct redoma_result *r)
 		put_text(w, "wasm", s->engine);
 		put_text(w, "reset", s->fast_reset ? "scan" : "copy");
 	}
+	if (r->native)
+		put_text(w, "proc", s->no_proc ? "none" : "own");
 	json_write_key(w, "kernel");
 	json_write_begin(w, '{');
 	put_text(w, "seccomp", state_text(s, JAIL_SECCOMP, room, sizeof room));

@@ -206,6 +206,7 @@ static int park(struct init *i, const struct jail_report *report,
 		.abi = SPAWN_ABI,
 		.landlock_abi = report->landlock_abi,
 		.cgroups = i->kit->cgroups,
+		.no_proc = report->sys[JAIL_MOUNT] != 0,
 		.us = (uint32_t)(clock_monotonic_us() - since_us)};
 
 	for (size_t k = 0; k < JAIL_CONTROLS && k < SPAWN_CONTROLS; k++)

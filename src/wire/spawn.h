@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define SPAWN_ABI 1u
+#define SPAWN_ABI 2u
 #define SPAWN_SLOTS_MAX 256u
 
 /* The zygote's first frame, kind FRAME_SPAWN, with the image's descriptor if
@@ -33,6 +33,8 @@ struct spawn_ready {
 	uint8_t state[SPAWN_CONTROLS]; /* struct jail_report */
 	uint32_t fast_reset;
 	uint32_t cgroups; /* enum jail_cgroups; of a native jail */
+	uint32_t no_proc; /* a native jail without /proc: the host's is masked,
+			     so the kernel allows no new one */
 	uint32_t us; /* from exec, or from fork */
 	char engine[32]; /* "wasmtime 48.0.8" */
 };
