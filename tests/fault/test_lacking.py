@@ -7,24 +7,13 @@ that the control is missing.
 What is lacking is made so by a seccomp filter that is put around the command
 (its calls fail as on such a kernel), or by a limit of 0 on a kind of
 namespace."""
-import ctypes
-import errno
 import pathlib
-import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from lib_redoma import *
+from lib_hosts import *
 
-PRCTL, CAPSET, UNSHARE, PRLIMIT = 157, 126, 272, 302
-SECCOMP, LANDLOCK_CREATE, LANDLOCK_RESTRICT, CLONE3 = 317, 444, 446, 435
-PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 22, 38
-ANY, BITS, SAME = 0, 0x45, 0x15  # no condition; BPF_JSET, BPF_JEQ
 KEEP_STACK = (SAME, 1, 3)        # the engine's own stack is raised before
-
-
-def ns(flag):
-    return [(UNSHARE, errno.EPERM, (BITS, 0, flag))]
 
 
 # control: (calls that fail, what the refusal says, key in walls.kernel)
@@ -51,70 +40,12 @@ EVERY = "import fs from 'node:fs'; console.log('ran');" \
         "fs.writeFileSync('/o', 'x')"
 
 
-def filter_of(rows):
-    """A BPF program: these calls fail, all others pass."""
-    def insn(code, k, jt=0, jf=0):
-        return struct.pack("HBBI", code, jt, jf, k)
-
-    out = []
-    for nr, error, when in rows:
-        body = [insn(0x06, 0x00050000 | error)]
-        if when:
-            test, arg, value = when
-            body = [insn(0x20, 16 + 8 * arg), insn(test, value, 0, 1)] + body
-        out += [insn(0x20, 0), insn(0x15, nr, 0, len(body))] + body
-    return b"".join(out + [insn(0x06, 0x7fff0000)])
-
-
-def put_around(rows):
-    """For preexec_fn: the filter holds for the command and what it starts."""
-    program = filter_of(rows)
-
-    class Fprog(ctypes.Structure):
-        _fields_ = [("len", ctypes.c_ushort), ("insns", ctypes.c_void_p)]
-
-    text = ctypes.create_string_buffer(program)
-    prog = Fprog(len(program) // 8, ctypes.addressof(text))
-    libc = ctypes.CDLL(None)
-
-    def go(keep=text):  # the kernel reads it
-        if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(
-                PR_SET_SECCOMP, 2, ctypes.byref(prog), 0, 0):
-            os._exit(99)
-    return go
-
-
-def without(kind, argv):
-    """argv in a user namespace, of all ids, that may make none of a kind."""
-    inner = (f"echo 0 > /proc/sys/user/max_{kind}_namespaces && "
-             'exec "$@" < /dev/null')
-    p = subprocess.Popen(
-        ["unshare", "-U", "sh", "-c", 'read go; exec sh -c "$@"', "sh", inner,
-         "sh", *argv], cwd=scratch(), stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    end = time.monotonic() + 10
-    while os.readlink(f"/proc/{p.pid}/ns/user") == os.readlink(
-            "/proc/self/ns/user"):
-        need(time.monotonic() < end, "no user namespace")
-        time.sleep(0.005)
-    for name in ("uid_map", "gid_map"):
-        pathlib.Path(f"/proc/{p.pid}/{name}").write_text("0 0 4294967294")
-    out, err = p.communicate(b"go\n", 30)
-    return subprocess.CompletedProcess(argv, p.returncode, out, err)
-
-
 def lacking(rows, *args):
     """The command where the calls of these rows fail, or (a text) that kind
     of namespace."""
-    argv = [REDOMA, *map(str, args)]
-    if isinstance(rows, str):
-        p = without(rows, argv)
-    else:
-        p = subprocess.run(argv, cwd=scratch(), capture_output=True,
-                           timeout=30, stdin=subprocess.DEVNULL,
-                           preexec_fn=put_around(rows))
-    need(not survivors(), "a process is left")
-    return p
+    host = (Host("lacking", limit=rows) if isinstance(rows, str)
+            else Host("lacking", rows))
+    return host.run(*map(str, args))
 
 
 def check(control, rows, says, key):
@@ -157,8 +88,6 @@ KINDS = {"pid": "pid", "mount": "mnt", "net": "net", "ipc": "ipc",
 for _name, _kind in KINDS.items():
     @case(f"lacking: {_name}, by a limit of 0 on its namespaces")
     def _(name=_name, kind=_kind):
-        if os.geteuid() or not shutil.which("unshare"):
-            raise Skipped("root, unshare(1)")
         check(name, kind, f"{name.split('-')[0]} namespace", "namespaces")
 
 
