@@ -276,7 +276,8 @@ def _():
 @case("inside a native jail of its own: refused, and says why")
 def _():
     root = scratch() / "nested"
-    parts = ["redoma", "redoma-worker", "redoma-init", "redoma-compile"]
+    parts = ["redoma", "redoma-worker", "redoma-init", "redoma-compile",
+             "redoma-usher"]
     (root / "bin/images").mkdir(parents=True)
     for part in parts:
         shutil.copy(BUILD / part, root / "bin" / part)
