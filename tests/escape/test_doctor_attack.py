@@ -70,7 +70,7 @@ def install_with(script):
     shutil.rmtree(d, ignore_errors=True)
     (d / "images").mkdir(parents=True)
     for name in ("redoma", "redoma-worker", "redoma-compile", "redoma-init",
-                 "redoma-attack"):
+                 "redoma-usher", "redoma-attack"):
         shutil.copy(BUILD / name, d / name)
     for f in (BUILD / "images").glob("*.*"):
         if f.is_file() and "raw" not in f.name:
