@@ -524,7 +524,9 @@ FLOODS = [
 for _name, _run, _code in FLOODS:
     @case(f"C159 output: {_name}")
     def _(run=_run, code=_code):
-        r = run(code, "--limit", "output=64KiB", "--limit", "wall=8s")
+        # Room for what node collects before it writes.
+        r = run(code, "--limit", "output=64KiB", "--limit", "wall=8s",
+                "--limit", "memory=1GiB")
         limit(r, "output_limit", limit_s=7)
         kept = len(r.json.get("stdout", "")) + len(r.json.get("stderr", ""))
         need(r.json.get("truncated") is True and 16 << 10 <= kept <= 64 << 10,
