@@ -525,13 +525,14 @@ for _name, _run, _code in FLOODS:
     @case(f"C159 output: {_name}")
     def _(run=_run, code=_code, _name=_name):
         r = run(code, "--limit", "output=64KiB", "--limit", "wall=8s")
+        kept = len(r.json.get("stdout", "")) + len(r.json.get("stderr", ""))
+        need(kept <= 64 << 10, f"kept {kept}")
+        # Seen to end at its memory too; why is not known.
         if _name == "node" and r.status == "memory_limit":
-            # What a full pipe does not take node keeps in its memory.
             after(r)
             return
         limit(r, "output_limit", limit_s=7)
-        kept = len(r.json.get("stdout", "")) + len(r.json.get("stderr", ""))
-        need(r.json.get("truncated") is True and 16 << 10 <= kept <= 64 << 10,
+        need(r.json.get("truncated") is True and kept >= 16 << 10,
              f"kept {kept}")
         need(r.watch.own_peak < 48 * MIB, f"{r.watch.own_peak >> 20} MiB")
 
