@@ -86,8 +86,9 @@ EXPORT(redoma_init) void redoma_init(void)
 	quick_unseed(ctx, clock_fill);
 	JS_RunGC(guest.rt);
 	quick_gc_slack(guest.rt, GC_SLACK);
-	guest.oom = false;
 	clock_start();
+	quick_settle(guest.rt);
+	guest.oom = false;
 }
 
 EXPORT(redoma_interrupt_ptr) volatile int32_t *redoma_interrupt_ptr(void)

@@ -50,6 +50,8 @@ JSValue quick_no_random(JSContext *ctx); /* throws: a policy gives none */
 int quick_patch(JSContext *ctx);
 /* Collections start again only after `slack` more bytes. */
 void quick_gc_slack(JSRuntime *rt, size_t slack);
+/* The last of set-up: what a run allocates from now on lies in few pages. */
+void quick_settle(JSRuntime *rt);
 /* The next poll asks the interrupt handler. */
 void quick_poll_soon(JSContext *ctx);
 /* 0, or -1 with an uncatchable error pending, when the run must end. */

@@ -20,7 +20,7 @@ uint64_t clock_realtime_us(void)
 	return read_us(CLOCK_REALTIME);
 }
 
-uint64_t clock_process_us(void)
+uint64_t clock_thread_us(void)
 {
-	return read_us(CLOCK_PROCESS_CPUTIME_ID);
+	return read_us(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -7,6 +7,6 @@
 
 uint64_t clock_monotonic_us(void); /* CLOCK_MONOTONIC: for deadlines */
 uint64_t clock_realtime_us(void);  /* since 1970 */
-uint64_t clock_process_us(void);   /* CPU time of this process */
+uint64_t clock_thread_us(void);    /* CPU time of this thread */
 
 #endif

@@ -1,8 +1,10 @@
 #include "worker/deadline.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
+#include "base/clock.h"
 #include "worker/host.h"
 
 #define WHERE "worker"
@@ -16,12 +18,40 @@ static struct {
 	struct host *volatile host;
 	timer_t wall, cpu;
 	int cpu_armed;
+	/* By the monotonic clock: the run's end (0: there is no run), and when
+	 * the wall timer fires (0: it does not). */
+	volatile uint64_t until_us, fires_us;
 } deadline;
+
+static int fire_at(uint64_t us)
+{
+	struct itimerspec it = {.it_value = {(time_t)(us / 1000000),
+					     (long)(us % 1000000) * 1000}};
+
+	deadline.fires_us = us;
+	return timer_settime(deadline.wall, TIMER_ABSTIME, &it, NULL);
+}
+
+/* The timer of an earlier run, left to fire: this run, if there is one, ends
+ * later. */
+static bool too_early(void)
+{
+	uint64_t until = deadline.until_us;
+	int saved = errno;
+	bool early;
+
+	deadline.fires_us = 0;
+	early = !until || (clock_monotonic_us() < until && !fire_at(until));
+	errno = saved;
+	return early;
+}
 
 static void on_deadline(int sig)
 {
 	volatile int32_t *word = deadline.word;
 
+	if (sig == SIGRTMIN && too_early())
+		return;
 	if (!deadline.kind)
 		deadline.kind = sig == SIGRTMIN ? DEADLINE_WALL : DEADLINE_CPU;
 	deadline.stop = 1;
@@ -70,6 +100,7 @@ int deadline_create(struct redoma_error *err)
 	if (create(CLOCK_MONOTONIC, SIGRTMIN, &deadline.wall) ||
 	    create(CLOCK_PROCESS_CPUTIME_ID, SIGRTMIN + 1, &deadline.cpu))
 		return err_sys(err, WHERE, "create the deadline's timers");
+	deadline.until_us = deadline.fires_us = 0;
 	return 0;
 }
 
@@ -95,14 +126,28 @@ static int set(timer_t t, uint64_t us)
 	return timer_settime(t, 0, &it, NULL);
 }
 
+/* To arm and disarm takes two system calls a run, and the next run's deadline
+ * is nearly always later: a timer that is armed stays so, and on_deadline asks
+ * the clock.  Each order of a signal and of these stores ends with the timer
+ * armed for until_us or earlier. */
+static int arm_wall(uint64_t wall_us)
+{
+	uint64_t now = clock_monotonic_us(), until = now + wall_us, fires;
+
+	deadline.until_us = until < now ? UINT64_MAX : until;
+	fires = deadline.fires_us;
+	return fires && fires <= until ? 0 : fire_at(deadline.until_us);
+}
+
 int deadline_arm(uint64_t wall_us, uint64_t cpu_us, struct redoma_error *err)
 {
+	deadline.until_us = 0;
 	deadline.kind = DEADLINE_NONE;
 	deadline.stop = 0;
 	deadline.word = NULL;
 	/* One thread cannot use more CPU time than passes by the clock. */
 	deadline.cpu_armed = cpu_us < wall_us;
-	if (set(deadline.wall, wall_us) ||
+	if (arm_wall(wall_us) ||
 	    (deadline.cpu_armed && set(deadline.cpu, cpu_us)))
 		return err_sys(err, WHERE, "arm the deadline");
 	return 0;
@@ -110,9 +155,9 @@ int deadline_arm(uint64_t wall_us, uint64_t cpu_us, struct redoma_error *err)
 
 enum deadline_kind deadline_disarm(void)
 {
+	deadline.until_us = 0;
 	deadline.word = NULL;
 	deadline.host = NULL;
-	set(deadline.wall, 0);
 	if (deadline.cpu_armed)
 		set(deadline.cpu, 0);
 	return (enum deadline_kind)deadline.kind;

@@ -124,7 +124,7 @@ int run_once(struct kit *k, struct channel *c, struct request *q,
 	bool image = k->setup.has_image;
 	uint64_t reset_us = ret->outcome.reset_us;
 	uint64_t wrong = ret->outcome.resets_wrong;
-	uint64_t cpu = clock_process_us();
+	uint64_t cpu = clock_thread_us();
 	struct said said = {0};
 	struct run_usage usage;
 	struct host host;
@@ -171,7 +171,7 @@ int run_reset(struct kit *k, uint64_t *ret_us, uint64_t *ret_wrong,
 	      struct redoma_error *err)
 {
 	/* Its own time: the caller, answered already, may run in between. */
-	uint64_t from = clock_process_us();
+	uint64_t from = clock_thread_us();
 	int r = 0;
 
 	*ret_wrong = 0;
@@ -180,7 +180,7 @@ int run_reset(struct kit *k, uint64_t *ret_us, uint64_t *ret_wrong,
 	exec_reset(k->exec);
 	if (!k->reset)
 		exec_ahead(k->exec);
-	*ret_us = clock_process_us() - from;
+	*ret_us = clock_thread_us() - from;
 	return r;
 }
 
