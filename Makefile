@@ -1,6 +1,9 @@
 # A thin front for meson: `make help` lists what there is.
 BUILD ?= build
 PREFIX ?= /usr/local
+# What the language images are compiled for (meson_options.txt): this machine,
+# unless it is named; then also by later calls that do not name it.
+IMAGE_CPU ?=
 MESON = tools/alone meson setup $(MESON_FLAGS)
 # One part that fails does not keep the others from being built.  Ninja has no
 # lock of its own: two in one folder lose each other's record of dependencies.
@@ -24,11 +27,13 @@ configure: deps
 	@ls -d src/*/meson.build src/jail/bpf_gen.c tests/*/*.c fuzz/*.c \
 		bench/*.c tools/*.c guest/*/* guest/*/*/* 2>/dev/null >$(BUILD)/.found.new || :
 	@if ! [ -f $(BUILD)/build.ninja ]; then \
-		$(MESON) $(BUILD) --prefix=$(PREFIX) --libdir=lib; \
+		$(MESON) $(BUILD) --prefix=$(PREFIX) --libdir=lib \
+			$(if $(IMAGE_CPU),-Dimage_cpu=$(IMAGE_CPU)); \
 	elif ! cmp -s $(BUILD)/.found.new $(BUILD)/.found; then \
 		$(MESON) --reconfigure $(BUILD); \
 	fi
 	@mv $(BUILD)/.found.new $(BUILD)/.found
+	$(if $(IMAGE_CPU),@meson configure $(BUILD) -Dimage_cpu=$(IMAGE_CPU))
 
 TEST = python3 tests/run.py --build $(BUILD)
 
@@ -69,7 +74,7 @@ bench: all ## measure, and print a table
 bench-check: all ## measure, and compare with bench/targets
 	@bench/run --check $(BUILD)
 
-install: all ## PREFIX (/usr/local), DESTDIR
+install: all ## PREFIX (/usr/local), DESTDIR; a package: IMAGE_CPU=x86-64-v3
 	@meson introspect $(BUILD) --buildoptions | grep -q '"value": "$(PREFIX)"' || \
 		meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@meson install -C $(BUILD) --quiet

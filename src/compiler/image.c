@@ -33,19 +33,19 @@ static int write_file(const char *path, const struct buf *b,
 	return 0;
 }
 
-int image_compile(enum profile profile, const char *in,
-		  const char *out, struct redoma_error *err)
+int image_compile(const struct image_job *j, struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf wasm = {0};
 	CLEANUP(buf_done) struct buf artefact = {0};
-	CLEANUP_FD int fd = open(in, O_RDONLY | O_CLOEXEC);
+	CLEANUP_FD int fd = open(j->in, O_RDONLY | O_CLOEXEC);
 	int rc;
 
 	if (fd < 0)
-		return err_sys(err, WHERE, "open %s", in);
-	rc = fd_read_all(fd, COMPILE_INPUT_MAX, in, &wasm, err);
+		return err_sys(err, WHERE, "open %s", j->in);
+	rc = fd_read_all(fd, COMPILE_INPUT_MAX, j->in, &wasm, err);
 	if (!rc)
-		rc = compile_module_bytes(profile, wasm.data, wasm.len,
-					  &artefact, err);
-	return rc ? rc : write_file(out, &artefact, err);
+		rc = compile_for_cpu(j->profile, j->cpu,
+				     (struct str){wasm.data, wasm.len},
+				     &artefact, err);
+	return rc ? rc : write_file(j->out, &artefact, err);
 }

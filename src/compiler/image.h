@@ -2,10 +2,16 @@
 #ifndef COMPILER_IMAGE_H
 #define COMPILER_IMAGE_H
 
+#include "engine/cpu.h"
 #include "engine/engine.h"
 
-/* in and out are paths; out is replaced when it is complete. */
-MUST_CHECK int image_compile(enum profile profile, const char *in,
-			     const char *out, struct redoma_error *err);
+struct image_job {
+	const char *in, *out; /* paths; out is replaced when it is complete */
+	enum profile profile;
+	const struct cpu *cpu; /* NULL: this one */
+};
+
+MUST_CHECK int image_compile(const struct image_job *j,
+			     struct redoma_error *err);
 
 #endif

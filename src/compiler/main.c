@@ -1,7 +1,8 @@
 /* redoma-compile: the only program that holds a compiler.
  *
- *	redoma-compile --image IN.wasm OUT.cwasm [--fuel]
- *		a language image, when Redoma is built: trusted, no jail
+ *	redoma-compile --image IN.wasm OUT.cwasm [--fuel] [--cpu NAME]
+ *		a language image, when Redoma is built: trusted, no jail;
+ *		for this CPU, or for a level of engine/cpu.h
  *	redoma-compile --module PROFILE WALLS
  *		started by the core: one untrusted module, inside the jail.
  *		WALLS: bits of the controls that may be missing, decimal
@@ -15,20 +16,35 @@
 
 static int usage(void)
 {
-	fputs("usage: redoma-compile --image IN.wasm OUT.cwasm [--fuel]\n",
+	fputs("usage: redoma-compile --image IN.wasm OUT.cwasm [--fuel] "
+	      "[--cpu NAME]\nNAME: " CPU_NAMES "\n",
 	      stderr);
 	return 2;
 }
 
+static bool read_cpu(const char *name, const struct cpu **ret)
+{
+	*ret = cpu_find(name);
+	return *ret || !strcmp(name, "native");
+}
+
 static int run_image(int argc, char **argv)
 {
+	struct image_job j = {.profile = PROFILE_IMAGE};
 	struct redoma_error err;
-	bool fuel = argc == 5 && !strcmp(argv[4], "--fuel");
 
-	if (argc != 4 && !fuel)
+	if (argc < 4)
 		return usage();
-	if (!image_compile(fuel ? PROFILE_IMAGE_FUEL : PROFILE_IMAGE, argv[2],
-			   argv[3], &err))
+	j.in = argv[2];
+	j.out = argv[3];
+	for (int i = 4; i < argc; i++) {
+		if (!strcmp(argv[i], "--fuel"))
+			j.profile = PROFILE_IMAGE_FUEL;
+		else if (strcmp(argv[i], "--cpu") || i + 1 == argc ||
+			 !read_cpu(argv[++i], &j.cpu))
+			return usage();
+	}
+	if (!image_compile(&j, &err))
 		return 0;
 	fprintf(stderr, "redoma-compile: %s: %s\n", err.where, err.text);
 	return 1;

@@ -1,6 +1,8 @@
 #include "engine/compile.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/cleanup.h"
 #include "engine/config.h"
@@ -29,7 +31,46 @@ static const struct config_row rows[] = {
 	 .flag = wasmtime_config_cranelift_nan_canonicalization_set},
 	{"native-unwind-info", .flag = wasmtime_config_native_unwind_info_set},
 };
-const struct config_table config_compiler = {CONFIG_ROWS(rows)};
+
+/* A target that is named has none of this CPU's features until they are. */
+static bool aim(wasm_config_t *c, const struct config_choice *how)
+{
+	struct utsname here;
+	char triple[128];
+	wasmtime_error_t *error;
+
+	if (!how->cpu)
+		return true;
+	if (uname(&here))
+		return false;
+	snprintf(triple, sizeof(triple), "%s-unknown-linux-gnu", here.machine);
+	error = wasmtime_config_target_set(c, triple);
+	if (error) {
+		wasmtime_error_delete(error);
+		return false;
+	}
+	for (const char *const *f = how->cpu->flags; *f; f++)
+		wasmtime_config_cranelift_flag_enable(c, *f);
+	return true;
+}
+
+const struct config_table config_compiler = {CONFIG_ROWS(rows), .aim = aim};
+
+static int check_machine(const struct cpu *cpu, struct redoma_error *err)
+{
+	struct utsname here;
+
+	if (!cpu || !cpu->machine)
+		return 0;
+	if (uname(&here))
+		return err_sys(err, WHERE, "ask what machine this is");
+	if (!strcmp(here.machine, cpu->machine))
+		return 0;
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "%s is a level of %s and this machine is %s: name "
+		       "\"native\" or \"baseline\"",
+		       cpu->name, cpu->machine, here.machine);
+}
 
 /* What the validator said, without who called it: the words after the last of
  * these. */
@@ -79,16 +120,26 @@ static int keep(const wasm_byte_vec_t *artefact, struct buf *out,
 int compile_module_bytes(enum profile profile, const void *wasm,
 			 size_t len, struct buf *out, struct redoma_error *err)
 {
+	return compile_for_cpu(profile, NULL, (struct str){wasm, len}, out,
+			       err);
+}
+
+int compile_for_cpu(enum profile profile, const struct cpu *cpu,
+		    struct str wasm, struct buf *out, struct redoma_error *err)
+{
 	CLEANUP(delete_engine) wasm_engine_t *e = NULL;
 	CLEANUP(wasm_byte_vec_delete) wasm_byte_vec_t artefact = {0};
 	wasmtime_error_t *error;
-	int rc = inspect_module(wasm, len, err);
+	int rc = inspect_module(wasm.p, wasm.len, err);
 
+	if (!rc)
+		rc = check_machine(cpu, err);
 	if (rc)
 		return rc;
 	e = config_engine(&config_compiler,
-			  &(struct config_choice){.profile = profile});
-	error = rd_precompile(e, wasm, len, &artefact);
+			  &(struct config_choice){.profile = profile,
+						  .cpu = cpu});
+	error = rd_precompile(e, (const uint8_t *)wasm.p, wasm.len, &artefact);
 	if (error)
 		return invalid(err, error);
 	return keep(&artefact, out, err);

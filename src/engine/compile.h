@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 #include "base/buf.h"
+#include "base/str.h"
+#include "engine/cpu.h"
 #include "engine/engine.h"
 
 #define COMPILE_INPUT_MAX ((size_t)64 << 20)
@@ -16,5 +18,11 @@
 MUST_CHECK int compile_module_bytes(enum profile profile,
 				    const void *wasm, size_t len,
 				    struct buf *out, struct redoma_error *err);
+
+/* The same for another CPU than this one (NULL: for this one).  A CPU that
+ * lacks what the code uses refuses to load it. */
+MUST_CHECK int compile_for_cpu(enum profile profile, const struct cpu *cpu,
+			       struct str wasm, struct buf *out,
+			       struct redoma_error *err);
 
 #endif

@@ -172,6 +172,9 @@ static wasm_engine_t *make(const struct config_table *const part[2],
 		for (size_t i = 0; i < part[t]->n; i++)
 			set_row(c, p, &part[t]->rows[i],
 				config_value(&part[t]->rows[i], how));
+	if (part[1]->aim && !part[1]->aim(c, how))
+		impossible("this Wasmtime cannot compile for \"%s\"",
+			   how->cpu ? how->cpu->name : "native");
 	if (part[1]->pooled)
 		wasmtime_pooling_allocation_strategy_set(c, p);
 	wasmtime_pooling_allocation_config_delete(p);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <redoma_engine.h>
 #include <wasmtime.h>
+#include "engine/cpu.h"
 #include "policy/profile.h"
 
 struct config_row {
@@ -31,10 +32,14 @@ struct config_row {
 	void (*pool_count)(wasmtime_pooling_allocation_config_t *p, uint32_t n);
 };
 
+struct config_choice;
+
 struct config_table {
 	const struct config_row *rows;
 	size_t n;
 	bool pooled; /* what the engine makes comes from a pool */
+	/* For which CPU it compiles; NULL: it does not.  False: it cannot. */
+	bool (*aim)(wasm_config_t *c, const struct config_choice *how);
 };
 
 #define CONFIG_ROWS(a) .rows = (a), .n = sizeof(a) / sizeof(*(a))
@@ -46,6 +51,7 @@ extern const struct config_table config_common, config_pool, config_compiler;
 struct config_choice {
 	enum profile profile;
 	bool scan; /* resets are told by PAGEMAP_SCAN */
+	const struct cpu *cpu; /* to compile for; NULL: this one */
 };
 
 uint64_t config_value(const struct config_row *r,

@@ -82,7 +82,7 @@ static int find_pagemap(void)
 int engine_new_with(enum profile profile, const char *swaps,
 		    struct engine **ret, struct redoma_error *err)
 {
-	struct config_choice how = {profile, false};
+	struct config_choice how = {.profile = profile};
 	struct engine *e;
 	int rc;
 

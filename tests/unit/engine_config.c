@@ -67,7 +67,7 @@ static void what_is_on_is_this(void **state)
 		"extended-const",  "exceptions",
 		"gc-types",
 	};
-	struct config_choice how = {PROFILE_MODULE, false};
+	struct config_choice how = {.profile = PROFILE_MODULE};
 	wasm_engine_t *e = config_engine(&config_pool, &how);
 	uint64_t want = 0;
 
@@ -92,7 +92,8 @@ static void every_profile_is_what_its_rows_say(void **state)
 	(void)state;
 	for (int p = 0; p < PROFILES; p++)
 		for (int scan = 0; scan <= rd_pagemap_available(); scan++) {
-			struct config_choice how = {(enum profile)p, scan};
+			struct config_choice how = {
+				.profile = (enum profile)p, .scan = scan};
 			wasm_engine_t *e = config_engine(&config_pool, &how);
 
 			assert_int_equal(number(e, "epoch-interruption"),
@@ -121,7 +122,7 @@ static void dies(const struct config_table *common,
 		 const struct config_table *part, const char *words)
 {
 	const struct config_table *const both[2] = {common, part};
-	struct config_choice how = {PROFILE_MODULE, false};
+	struct config_choice how = {.profile = PROFILE_MODULE};
 	char text[4096];
 	size_t n = 0;
 	ssize_t got;
@@ -186,7 +187,7 @@ static void a_wrong_row_aborts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++) {
-		struct config_table part = {&bad[i].row, 1, false};
+		struct config_table part = {.rows = &bad[i].row, .n = 1};
 
 		dies(&config_common, &part, bad[i].words);
 	}

@@ -1,5 +1,8 @@
 /* Imports and entries: what a module must have, and the sentence if it lacks
  * it. */
+#include <string.h>
+#include <sys/utsname.h>
+
 #include "engine_fixture.h"
 
 #include "wasi/wasi.h"
@@ -328,9 +331,56 @@ static void only_artefacts_of_this_profile_are_loaded(void **state)
 	assert_non_null(strstr(engine_version(), "wasmtime 48."));
 }
 
+/* 1: the code may use that feature; 0: not; -1: no such feature. */
+static int uses(const struct buf *artefact, const char *flag)
+{
+	const char *at = memmem(artefact->data, artefact->len, flag,
+				strlen(flag));
+
+	return at && at[strlen(flag)] == 2 ? at[strlen(flag) + 1] : -1;
+}
+
+/* What is compiled for many machines uses what all of them have. */
+static void a_level_uses_what_it_names(void **state)
+{
+	static const struct {
+		const char *cpu;
+		int sse42, avx2;
+	} rows[] = {{"baseline", 0, 0}, {"x86-64-v2", 1, 0},
+		    {"x86-64-v3", 1, 1}};
+	CLEANUP(buf_done) struct buf wasm = {0};
+	struct wasm m = {0};
+	struct utsname here;
+	struct redoma_error err;
+
+	(void)state;
+	jar_use_signals();
+	wasm_finish(&m, &wasm);
+	assert_int_equal(uname(&here), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		CLEANUP(buf_done) struct buf out = {0};
+		const struct cpu *cpu = cpu_find(rows[i].cpu);
+		bool other = cpu->machine && strcmp(cpu->machine, here.machine);
+
+		assert_int_equal(compile_for_cpu(PROFILE_IMAGE, cpu,
+						 (struct str){wasm.data,
+							      wasm.len},
+						 &out, &err),
+				 other ? REDOMA_E_INVALID : 0);
+		if (other || strcmp(here.machine, "x86_64"))
+			continue;
+		assert_int_equal(uses(&out, "has_sse42"), rows[i].sse42);
+		assert_int_equal(uses(&out, "has_avx2"), rows[i].avx2);
+		assert_int_equal(uses(&out, "has_avx512f"), 0);
+	}
+	assert_null(cpu_find("native"));
+	assert_null(cpu_find("x86-64-v9"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_level_uses_what_it_names),
 		cmocka_unit_test(all_unknown_imports_are_listed_at_once),
 		cmocka_unit_test(known_imports_are_linked),
 		cmocka_unit_test(an_import_of_another_type_does_not_fit),
