@@ -133,9 +133,16 @@ struct redoma_request { /* everything borrowed for the call */
 	 * `input` its standard input; with one, the host's node ("js") or
 	 * python3 ("py") runs it. */
 	uint64_t native;
+	/* Called by redoma_run, on its thread, when what is done once and kept
+	 * takes long: with what it is ("compiling ..."), borrowed for the call,
+	 * and with NULL when it is over.  May cancel; must not use the handle
+	 * otherwise. */
+	void (*on_wait)(void *data, const char *what);
+	void *on_wait_data;
 };
 #define REDOMA_REQUEST_INIT \
-	{sizeof(struct redoma_request), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	{sizeof(struct redoma_request), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+	 0, 0}
 
 /* Policies.  `base_dir` is what relative host paths start from; NULL: ".". */
 REDOMA_API REDOMA_MUST_CHECK int
@@ -221,9 +228,11 @@ REDOMA_API void redoma_result_free(struct redoma_result *r);
  * "detail","remedy"}], "install": {...}, "images": [...], "native": [{"name",
  * "state","remedy"}]}.  The tier is what is lacking, in a line ("full"), what
  * runs ("run", "need --walls user") and why a native program that asks for
- * every wall does not.  "native" is what native programs need beside.  The
- * detail of the control "cgroup" is "v2", "hybrid", "v1", "none", or "none that
- * we may use". */
+ * every wall does not.  An image is "ready", "missing", "replaced" (it was made
+ * for another CPU or build, and is compiled here at its first run) or "unfit"
+ * (likewise, and that cannot be done).  "native" is what native programs need
+ * beside.  The detail of the control "cgroup" is "v2", "hybrid", "v1", "none",
+ * or "none that we may use". */
 REDOMA_API REDOMA_MUST_CHECK int redoma_doctor(const struct redoma_options *o,
 					       char **ret,
 					       struct redoma_error *err);

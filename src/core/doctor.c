@@ -8,8 +8,10 @@
 #include "base/json.h"
 #include "core/fit.h"
 #include "core/install.h"
+#include "core/remake.h"
 #include "core/tier.h"
 #include "jail/jail.h"
+#include "pool/zygote.h"
 
 #define WHERE "core"
 
@@ -70,15 +72,77 @@ static void put_control(struct json_writer *w, const struct jail_report *r,
 	json_write_end(w, '}');
 }
 
-static void put_image(struct json_writer *w, struct redoma *h, const char *name)
+/* Whether it loads here is for the engine to say, in a process of its own. */
+struct fitting {
+	struct remake remake;
+	bool unfit;
+	struct redoma_error why; /* of unfit */
+	struct redoma_error in_vain; /* code 0: it can be compiled here */
+};
+
+static int keep_reason(void *data, const struct redoma_error *why, int *ret_fd,
+		       struct redoma_error *err)
 {
+	struct fitting *f = data;
+
+	(void)ret_fd;
+	f->unfit = true;
+	f->why = *why;
+	(void)!remake_check(&f->remake, why, &f->in_vain);
+	return err_set(err, REDOMA_E_BUSY, WHERE, "it was only asked");
+}
+
+static void try_image(struct redoma *h, const char *path, struct fitting *f)
+{
+	struct pool_options o = {.worker_path = h->worker, .per_cpu = 1};
+	struct redoma_error other; /* what the controls say already */
+	struct pool_want w = {
+		.tenant = "",
+		.profile = f->remake.profile,
+		.image_path = path,
+		.other_image = keep_reason,
+		.other_image_data = f,
+		.may_lack = UINT32_MAX,
+	};
+	struct zygote *z = NULL;
+
+	if (!zygote_start(&o, &w, &z, &other))
+		zygote_end(z);
+}
+
+static void put_unfit(struct json_writer *w, const struct fitting *f)
+{
+	if (f->in_vain.code) {
+		put(w, "state", "unfit");
+		put(w, "remedy", f->in_vain.text);
+		return;
+	}
+	put(w, "state", "replaced");
+	put(w, "detail", f->why.text);
+	put(w, "remedy", "it is compiled on this machine at its first run, and "
+			 "kept in the cache; to spare that, build Redoma here");
+}
+
+static void put_image(struct json_writer *w, struct redoma *h,
+		      enum profile profile)
+{
+	const struct lang *l = lang_find("js");
+	struct fitting f = {.remake = {.h = h,
+				       .lang = l,
+				       .profile = profile,
+				       .may_lack = UINT32_MAX}};
 	struct redoma_error e;
 	char path[PATH_ROOM];
-	bool there = !install_image(h, name, path, &e);
+	bool there = !install_image(h, lang_image(l, profile), path, &e);
 
+	if (there)
+		try_image(h, path, &f);
 	json_write_begin(w, '{');
-	put(w, "name", name);
-	put(w, "state", there ? "ready" : "missing");
+	put(w, "name", lang_image(l, profile));
+	if (f.unfit)
+		put_unfit(w, &f);
+	else
+		put(w, "state", there ? "ready" : "missing");
 	if (!there)
 		put(w, "remedy", e.text);
 	json_write_end(w, '}');
@@ -96,8 +160,8 @@ static void put_install(struct json_writer *w, struct redoma *h,
 	json_write_key(w, "images");
 	json_write_begin(w, '[');
 	if (!problem) {
-		put_image(w, h, "js.cwasm");
-		put_image(w, h, "js.fuel.cwasm");
+		put_image(w, h, PROFILE_IMAGE);
+		put_image(w, h, PROFILE_IMAGE_FUEL);
 	}
 	json_write_end(w, ']');
 }
@@ -147,6 +211,8 @@ int redoma_doctor(const struct redoma_options *o, char **ret,
 		r = fit_struct(&known, sizeof known, o, o->size, err);
 	if (!r)
 		r = jail_probe(&report, err);
+	if (!r)
+		r = install_cache(h, known.cache_dir, err);
 	if (r)
 		return r;
 	r = install_find(h, known.install_dir, &missing);
@@ -160,6 +226,7 @@ int redoma_doctor(const struct redoma_options *o, char **ret,
 	put_install(&w, h, r ? missing.text : NULL);
 	put_native(&w, h, &report, !r);
 	json_write_end(&w, '}');
+	cache_free(h->cache);
 	if (json_write_done(&w))
 		return err_nomem(err, WHERE);
 	*ret = buf_take(&b);

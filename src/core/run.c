@@ -11,6 +11,7 @@
 #include "core/install.h"
 #include "core/job.h"
 #include "core/native.h"
+#include "core/remake.h"
 #include "core/verdict.h"
 #include "jail/jail.h"
 #include "lang/lang.h"
@@ -118,15 +119,14 @@ static int find_code(struct job *j, struct redoma_error *err)
 	enum profile profile = profile_of(j);
 
 	if (j->lang->image)
-		return install_image(j->h,
-				     profile_has_fuel(profile)
-					     ? j->lang->image_fuel
-					     : j->lang->image,
+		return install_image(j->h, lang_image(j->lang, profile),
 				     j->image, err);
 	j->module = (struct module){
 		.bytes = {j->q->source, j->q->source_len},
 		.profile = profile,
 		.may_lack = j->policy->may_lack,
+		.q = j->q,
+		.what = "compiling the module, once",
 	};
 	return module_artefact(j->h, &j->module, &j->artefact, err);
 }
@@ -165,10 +165,19 @@ static uint64_t data_bytes(const struct job *j)
 
 static int take(struct job *j, struct redoma_error *err)
 {
+	struct remake other = {
+		.h = j->h,
+		.lang = j->lang,
+		.profile = profile_of(j),
+		.may_lack = j->policy->may_lack,
+		.q = j->q,
+	};
 	struct pool_want w = {
 		.tenant = j->q->tenant ? j->q->tenant : "",
 		.profile = profile_of(j),
 		.image_path = j->lang->image ? j->image : NULL,
+		.other_image = remake_image,
+		.other_image_data = &other,
 		.digest = j->lang->image ? NULL : j->module.digest,
 		.may_lack = j->policy->may_lack,
 		.reuse = j->policy->reuse_tenant,
@@ -411,6 +420,8 @@ static int run_job(struct job *j, struct redoma_error *err)
 		return r;
 	}
 	r = take(j, err);
+	if (r && job_is_cancelled(j))
+		return 0;
 	return r ? r : execute(j, err);
 }
 

@@ -11,15 +11,35 @@
 #define WHERE "engine"
 #define WASI_MODULE "wasi_snapshot_preview1"
 
-static int take_module(struct engine *e, wasmtime_module_t *m,
-		       wasmtime_error_t *error, struct redoma_error *err)
+/* Of what the engine says of a feature, its name alone: "avx512f". */
+static bool find_feature(const char *text, char *name, size_t size)
 {
-	/* Kept even then: the engine frees it. */
-	e->module = m;
-	if (error)
-		return engine_error(err, REDOMA_E_INVALID,
-				    "cannot load the compiled module", error);
-	return 0;
+	static const char before[] = "compilation setting \"has_";
+	const char *at = strstr(text, before);
+	size_t n;
+
+	if (!at)
+		return false;
+	at += sizeof(before) - 1;
+	n = strcspn(at, "\"");
+	if (n >= size)
+		return false;
+	memcpy(name, at, n);
+	name[n] = 0;
+	return true;
+}
+
+/* A sentence that goes on from the image's name. */
+static int unfit(wasmtime_error_t *error, struct redoma_error *err)
+{
+	char text[300], name[24];
+
+	engine_error_text(error, text, sizeof(text));
+	if (find_feature(text, name, sizeof(name)))
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "needs %s, which this CPU lacks", name);
+	return err_set(err, REDOMA_E_INVALID, WHERE, "does not load: %.190s",
+		       text);
 }
 
 static int check_empty(const struct engine *e, struct redoma_error *err)
@@ -41,7 +61,10 @@ int module_load_file(struct engine *e, int fd, struct redoma_error *err)
 		return rc;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	error = wasmtime_module_deserialize_file(e->wasm, path, &m);
-	return take_module(e, m, error, err);
+	if (error)
+		return unfit(error, err);
+	e->module = m;
+	return 0;
 }
 
 int module_load_bytes(struct engine *e, const void *p, size_t n,
@@ -54,7 +77,11 @@ int module_load_bytes(struct engine *e, const void *p, size_t n,
 	if (rc)
 		return rc;
 	error = wasmtime_module_deserialize(e->wasm, p, n, &m);
-	return take_module(e, m, error, err);
+	if (error)
+		return engine_error(err, REDOMA_E_INVALID,
+				    "cannot load the compiled module", error);
+	e->module = m;
+	return 0;
 }
 
 /* A list of names in a fixed room: what does not fit is counted. */

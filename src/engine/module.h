@@ -2,8 +2,9 @@
  *
  * This is the only place that hands bytes to the engine's loader.  The loader
  * trusts them: a hostile artefact is code execution.  So call it only with an
- * image of the install directory, or, inside all walls, with an artefact whose
- * MAC the core has checked. */
+ * image of the install directory, with one that was compiled from the .wasm
+ * there and whose MAC the core has checked, or, inside all walls, with the
+ * artefact of a foreign module whose MAC the core has checked. */
 #ifndef ENGINE_MODULE_H
 #define ENGINE_MODULE_H
 
@@ -16,9 +17,12 @@ struct wasi;
 /* Each loads one module; an engine takes only one.
  * REDOMA_E_INVALID: not an artefact, or of another version, profile or CPU.
  *
+ * A CPU that lacks what the code uses is found out before any of it can run.
+ *
  * From a file, which is mapped: its code and initial memory are shared by all
  * processes that load it.  `fd` is borrowed and may be closed afterwards; /proc
- * must be there. */
+ * must be there.  The text of REDOMA_E_INVALID goes on from the file's name
+ * ("needs avx512f, which this CPU lacks"); another file may then be tried. */
 MUST_CHECK int module_load_file(struct engine *e, int fd,
 				struct redoma_error *err);
 /* From bytes, which are copied. */

@@ -9,8 +9,9 @@ static const char *const js_suffixes[] = {".js", ".mjs", ".cjs", NULL};
 static const char *const wasm_suffixes[] = {".wasm", NULL};
 
 static const struct lang table[] = {
-	{"js", "agent.js", "js.cwasm", "js.fuel.cwasm", js_suffixes, "node"},
-	{"wasm", "tool.wasm", NULL, NULL, wasm_suffixes, NULL},
+	{"js", "agent.js", "js.cwasm", "js.fuel.cwasm", "js.wasm", js_suffixes,
+	 "node"},
+	{"wasm", "tool.wasm", NULL, NULL, NULL, wasm_suffixes, NULL},
 };
 
 #define N_LANGS (sizeof table / sizeof *table)
@@ -24,6 +25,11 @@ const struct lang *lang_find(const char *name)
 		if (!strcmp(table[i].name, name))
 			return &table[i];
 	return NULL;
+}
+
+const char *lang_image(const struct lang *l, enum profile p)
+{
+	return profile_has_fuel(p) ? l->image_fuel : l->image;
 }
 
 static bool is_module(const void *source, size_t len)

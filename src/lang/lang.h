@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/err.h"
+#include "policy/profile.h"
 
 #define LANG_SOURCE_MAX ((size_t)1 << 20)  /* text */
 #define LANG_MODULE_MAX ((size_t)64 << 20) /* a .wasm module */
@@ -14,10 +15,13 @@ struct lang {
 	const char *source_name;   /* shown in errors when none was given */
 	const char *image;	   /* below images/; NULL: a foreign module */
 	const char *image_fuel;	   /* the variant that counts fuel */
+	const char *image_wasm;	   /* what both were compiled from */
 	const char *const *suffixes; /* NULL-terminated, with the dot */
 	const char *interpreter;   /* word of a #! line; NULL: none */
 };
 
+/* The image of that profile; only if there is one. */
+const char *lang_image(const struct lang *l, enum profile p);
 /* By name; NULL: there is none. */
 const struct lang *lang_find(const char *name);
 /* What the bytes and the file's name say: the magic of a module wins, then the

@@ -79,6 +79,27 @@ static int read_report(const struct compile_options *o, int fd,
 	return check_report(r, err);
 }
 
+/* The same, and whoever waits for us hears of it if it takes long. */
+static int wait_report(const struct compile_options *o, int fd,
+		       struct compile_report *r, struct redoma_error *err)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	uint64_t end = clock_monotonic_us() + COMPILE_QUIET_MS * 1000;
+	bool told;
+	int rc;
+
+	while (!compile_cancelled(o) && clock_monotonic_us() < end &&
+	       poll(&p, 1, COMPILE_LOOK_MS) <= 0)
+		;
+	told = o->on_wait && !p.revents && !compile_cancelled(o);
+	if (told)
+		o->on_wait(o->on_wait_data, o->what);
+	rc = read_report(o, fd, r, err);
+	if (told)
+		o->on_wait(o->on_wait_data, NULL);
+	return rc;
+}
+
 /* From here on nobody can change it, whoever still holds it. */
 static int seal(int fd, struct redoma_error *err)
 {
@@ -131,7 +152,7 @@ int compile_module(const struct compile_options *o, int module_fd, int *ret_fd,
 	if (rc)
 		return rc;
 	close(TAKE_FD(out));
-	rc = read_report(o, in, &report, err);
+	rc = wait_report(o, in, &report, err);
 	spawn_end(pidfd, 0);
 	if (rc != REDOMA_E_WORKER && ret_report)
 		*ret_report = report;

@@ -16,8 +16,13 @@
 struct compile_options { /* borrowed for the call */
 	const _Atomic int *cancelled; /* not 0: give up; NULL: never */
 	const char *program; /* file of redoma-compile */
-	enum profile profile; /* PROFILE_MODULE, PROFILE_MODULE_FUEL */
+	enum profile profile;
 	uint32_t may_lack;   /* walls that may be missing, as for a worker */
+	/* As redoma_request.on_wait; NULL: nobody.  Called if it is not done
+	 * after COMPILE_QUIET_MS, and then at its end with NULL. */
+	void (*on_wait)(void *data, const char *what);
+	void *on_wait_data;
+	const char *what;
 };
 
 /* Has the caller given up? */
@@ -27,10 +32,11 @@ static inline bool compile_cancelled(const struct compile_options *o)
 }
 
 #define COMPILE_LOOK_MS 20 /* how often a wait looks */
+#define COMPILE_QUIET_MS 300
 
 /* `module_fd` is at offset 0 and borrowed.  *ret_fd: a sealed memfd with the
- * artefact; whatever the compiler wrote, so only for a process inside all
- * walls.
+ * artefact; whatever the compiler wrote, so of a foreign module only for a
+ * process inside all walls.
  * REDOMA_E_INVALID: no module that can run here, or over a limit.
  * REDOMA_E_UNSUPPORTED: a wall of the compiler's jail cannot be built.
  * REDOMA_E_BUSY: it was cancelled.

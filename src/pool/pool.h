@@ -36,6 +36,12 @@ struct pool_want { /* borrowed for the call */
 	const char *tenant;
 	enum profile profile;
 	const char *image_path; /* NULL: foreign modules, loaded by the child */
+	/* Called if that does not load here: it was made for another CPU, or by
+	 * another build.  *ret_fd: one that does, the pool's to close.  NULL:
+	 * there is none. */
+	int (*other_image)(void *data, const struct redoma_error *why,
+			   int *ret_fd, struct redoma_error *err);
+	void *other_image_data;
 	const uint8_t *digest;	/* 32 bytes, of a foreign module */
 	uint32_t may_lack;
 	bool reuse;

@@ -120,12 +120,11 @@ static int send_setup(struct zygote *z, struct redoma_error *err)
 				sizeof z->setup, &image, 1, err);
 }
 
-static int wait_ready(struct zygote *z, struct redoma_error *err)
+static int first_frame(struct zygote *z, struct frame *f, const void **body,
+		       struct redoma_error *err)
 {
 	struct redoma_error why = {0};
-	struct frame f;
-	const void *body;
-	int r = channel_recv(&z->channel, ZYGOTE_START_US, &f, &body, &why);
+	int r = channel_recv(&z->channel, ZYGOTE_START_US, f, body, &why);
 
 	if (r == REDOMA_E_NOMEM || r == REDOMA_E_SYSTEM) {
 		if (err)
@@ -135,6 +134,43 @@ static int wait_ready(struct zygote *z, struct redoma_error *err)
 	if (r)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "redoma-worker did not start: %s", why.text);
+	return 0;
+}
+
+/* As long as making one takes. */
+static int send_other(struct zygote *z, const struct pool_want *w,
+		      const struct redoma_error *why, struct redoma_error *err)
+{
+	CLEANUP_FD int image = -1;
+	int r;
+
+	if (!w->other_image) {
+		if (err)
+			*err = *why;
+		return why->code;
+	}
+	r = w->other_image(w->other_image_data, why, &image, err);
+	return r ? r
+		 : channel_send_fds(&z->channel, FRAME_MODULE, NULL, 0, &image,
+				    1, err);
+}
+
+static int wait_ready(struct zygote *z, const struct pool_want *w,
+		      struct redoma_error *err)
+{
+	struct redoma_error why = {0};
+	struct frame f;
+	const void *body;
+	int r = first_frame(z, &f, &body, err);
+
+	if (!r && f.kind == FRAME_UNFIT) {
+		(void)!failed_read(body, f.len, &why);
+		r = send_other(z, w, &why, err);
+		if (!r)
+			r = first_frame(z, &f, &body, err);
+	}
+	if (r)
+		return r;
 	if (f.kind == FRAME_FAILED)
 		return failed_read(body, f.len, err);
 	if (f.kind != FRAME_READY || f.len != sizeof z->ready)
@@ -176,7 +212,7 @@ int zygote_start(const struct pool_options *o, const struct pool_want *w,
 	if (!r)
 		r = send_setup(z, err);
 	if (!r)
-		r = wait_ready(z, err);
+		r = wait_ready(z, w, err);
 	if (r)
 		return r;
 	*ret = TAKE_PTR(z);

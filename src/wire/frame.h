@@ -26,8 +26,8 @@
 
 /* core -> worker: BOUND MODULE PLAN NAME INVOKE SOURCE INPUT, in this order,
  * the last one starts the run; ANSWER.  worker -> core: the rest.
- * core <-> zygote: SPAWN, READY, BORN, DEAD.  core <-> spawner of native jails:
- * wire/native.h.  core <-> usher: ASK, TOLD or FAILED. */
+ * core <-> zygote: SPAWN, UNFIT, MODULE, READY, BORN, DEAD.  core <-> spawner
+ * of native jails: wire/native.h.  core <-> usher: ASK, TOLD or FAILED. */
 enum frame_kind {
 	FRAME_PLAN = 1,
 	FRAME_SOURCE,
@@ -54,6 +54,8 @@ enum frame_kind {
 	FRAME_END,     /* body: struct native_end */
 	FRAME_ASK,     /* to the usher: broker/ask.h */
 	FRAME_TOLD,    /* its answer: broker/report.h */
+	FRAME_UNFIT,   /* body: struct redoma_error, why the image does not load
+			  here; answered by MODULE with another, or by an end */
 	FRAME_KIND_MAX
 };
 

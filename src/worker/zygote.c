@@ -54,11 +54,59 @@ static int read_setup(struct channel *c, struct spawn_setup *s, int *ret_image,
 	    s->n_cpus > SPAWN_SLOTS_MAX)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the core is of another build");
+	if (s->has_image && profile_has_epoch((enum profile)s->profile))
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "a foreign module is loaded inside the walls, "
+			       "not in the zygote");
 	*ret_image = channel_take_fd(c);
 	return 0;
 }
 
-static int load(struct kit *k, int image, struct redoma_error *err)
+/* The engine refuses it before it runs a byte of it: it was made for another
+ * CPU, or by another build.  The core may have one that fits. */
+static int load_other(struct channel *c, struct kit *k,
+		      struct redoma_error *err)
+{
+	CLEANUP_FD int image = -1;
+	struct redoma_error why = *err;
+	struct frame f;
+	const void *body;
+	int r = channel_send(c, FRAME_UNFIT, FRAME_LAST, &why, sizeof why, err);
+
+	if (!r)
+		r = channel_recv(c, UINT64_MAX, &f, &body, err);
+	if (r)
+		return r;
+	image = channel_take_fd(c);
+	if (f.kind != FRAME_MODULE || image < 0)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the core is of another build");
+	r = module_load_file(k->engine, image, &why);
+	if (r == REDOMA_E_INVALID)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the language image that was compiled on this "
+			       "machine does not load either (%.100s): install "
+			       "Redoma again",
+			       why.text);
+	if (r)
+		*err = why;
+	return r;
+}
+
+static int load_image(struct channel *c, struct kit *k, int image,
+		      struct redoma_error *err)
+{
+	int r;
+
+	if (image < 0)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the core sent no image");
+	r = module_load_file(k->engine, image, err);
+	return r == REDOMA_E_INVALID ? load_other(c, k, err) : r;
+}
+
+static int load(struct channel *c, struct kit *k, int image,
+		struct redoma_error *err)
 {
 	int r = engine_new((enum profile)k->setup.profile, &k->engine,
 			   err);
@@ -69,10 +117,7 @@ static int load(struct kit *k, int image, struct redoma_error *err)
 		r = deadline_install(k->engine, err);
 	if (r || !k->setup.has_image)
 		return r;
-	if (image < 0)
-		return err_set(err, REDOMA_E_WORKER, WHERE,
-			       "the core sent no image");
-	r = module_load_file(k->engine, image, err);
+	r = load_image(c, k, image, err);
 	if (!r)
 		r = module_link(k->engine, k->wasi, err);
 	if (!r)
@@ -107,7 +152,7 @@ static int set_up(struct channel *c, struct kit *k, struct redoma_error *err)
 		return r;
 	r = make_room(k, err);
 	if (!r)
-		r = load(k, image, err);
+		r = load(c, k, image, err);
 	if (r)
 		return r;
 	if (!k->setup.single)
