@@ -113,6 +113,8 @@ int job_run(const struct args *a, const struct source *s, const char *name)
 		q.on_output = print_live;
 		q.on_output_data = &live;
 	}
+	if (!style.quiet)
+		q.on_wait = print_wait;
 	catch_signals();
 	rc = go(&g, &q, &result, &err);
 	if (rc && signalled) {

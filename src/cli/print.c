@@ -75,6 +75,18 @@ void print_line(const char *fmt, ...)
 		return;
 }
 
+void print_wait(void *data, const char *what)
+{
+	CLEANUP(buf_done) struct buf b = {0};
+
+	(void)data;
+	/* Nothing depends on it. */
+	if (isatty(2) && !buf_addf(&b, "\r\033[K") &&
+	    (!what || !buf_addf(&b, "redoma: %s ...", what)) &&
+	    write_all(2, b.data, b.len, NULL))
+		return;
+}
+
 static const char *code_name(int code)
 {
 	static const char *const names[] = {"ok",	   "invalid",

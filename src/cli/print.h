@@ -19,6 +19,9 @@ MUST_CHECK int print_bytes(int fd, const void *p, size_t len,
 			   struct redoma_error *err);
 /* "redoma: TEXT" on stderr, control characters escaped. */
 void print_line(const char *fmt, ...) PRINTF_LIKE(1, 2);
+/* On a terminal: a line on stderr that goes when the next call comes, with NULL
+ * for none; elsewhere nothing.  For redoma_request.on_wait. */
+void print_wait(void *data, const char *what);
 /* Why nothing was run: a line on stderr, or with json an object
  * {"status":"refused","error":{...}} on stdout.  Returns the exit code. */
 int print_refused(const struct redoma_error *err, bool json);
