@@ -440,6 +440,8 @@ int nursery_end(struct nursery *n, const struct native_end *e,
 	if (!c)
 		return 0;
 	c->admitted = true; /* it did not end by itself */
+	/* No birth is told after its death: nobody would end it again. */
+	forget(c);
 	if (e->early && !c->told && c->group && group_strike(c->group))
 		return end_early(n, c, err);
 	/* With init everything in its pid namespace ends, and before it. */

@@ -501,6 +501,32 @@ static void closes_everything(void **state)
 	core_run_done(&r);
 }
 
+static void ended_while_it_is_born(void **state)
+{
+	struct native_end e = {0};
+	struct core_run r;
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		struct core_slot *s = core_take(&k);
+
+		assert_non_null(s);
+		/* This one, and the next, of which nothing was heard. */
+		e.slot = s->number + 1;
+		e.early = i % 2;
+		assert_int_equal(channel_send(k.c, FRAME_SPAWN, FRAME_LAST,
+					      NULL, 0, NULL),
+				 0);
+		assert_int_equal(channel_send(k.c, FRAME_END, FRAME_LAST, &e,
+					      sizeof e, NULL),
+				 0);
+		core_end(&k, s, &r.death);
+	}
+	sh(&r, "echo fine");
+	assert_string_equal(r.out, "fine\n");
+	core_run_done(&r);
+}
+
 /* Nothing is made that was not asked for. */
 static void one_when_asked(void **state)
 {
@@ -587,6 +613,7 @@ int main(void)
 		cmocka_unit_test(many_orphans),
 		cmocka_unit_test(signals_to_init),
 		cmocka_unit_test(closes_everything),
+		cmocka_unit_test(ended_while_it_is_born),
 		cmocka_unit_test(one_when_asked),
 		cmocka_unit_test(an_ordinary_user),
 	};
