@@ -392,8 +392,17 @@ function setGlobals(request) {
 	}
 }
 
+/* A flood waits for its reader, and meets the limit of its output.  Else what a
+ * full pipe does not take would be kept in memory, all of it for as long as the
+ * source does not return to the event loop. */
+function waitForReader() {
+	for (const stream of [process.stdout, process.stderr])
+		stream._handle.setBlocking(true);
+}
+
 async function main() {
 	watchEnd();
+	waitForReader();
 	await warmUp();
 	void path;
 	send(message(READY));

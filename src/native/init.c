@@ -242,6 +242,7 @@ static int start_command(struct init *i, struct redoma_error *err)
 	bound_start(i, &s);
 	s.argv = i->request.plan.argv;
 	s.env = i->request.plan.env;
+	s.output_bytes = i->request.plan.limits.output_bytes;
 	return payload_fork(&s, &i->payload, err);
 }
 

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/here.h"
+#include "native/pump.h"
 
 #define WHERE "native"
 #define REAP_AT_ONCE 64
@@ -22,6 +23,7 @@
 #define LOOK_NS_MAX 3000000L
 #define NOT_STARTED 127
 #define STAT_BYTES 1024
+#define PIPE_BYTES_DEFAULT 65536u
 
 /* Descriptors of the child, ascending once they are placed. */
 enum { STD_IN, STD_OUT, STD_ERR, BOOT, ENDS };
@@ -72,6 +74,22 @@ static int place(struct ends *e)
 	return 0;
 }
 
+/* A program that writes without waiting, as node does, keeps in its memory what
+ * a pipe does not take: with room for more than it may say, it meets the limit
+ * of its output first.  A user who has too many large pipes gets what there is:
+ * the limit holds in any case. */
+static void widen(const struct payload_start *s, const struct payload *p)
+{
+	size_t want = s->output_bytes < PIPE_BYTES_MAX / 2
+			      ? (size_t)s->output_bytes * 2
+			      : PIPE_BYTES_MAX;
+
+	if (want <= PIPE_BYTES_DEFAULT)
+		return;
+	(void)fcntl(p->out, F_SETPIPE_SZ, (int)want);
+	(void)fcntl(p->err, F_SETPIPE_SZ, (int)want);
+}
+
 static int make_ends(const struct payload_start *s, struct payload *p,
 		     struct ends *e)
 {
@@ -82,6 +100,7 @@ static int make_ends(const struct payload_start *s, struct payload *p,
 	    one_pipe(&e->child[STD_OUT], &p->out, false) ||
 	    one_pipe(&e->child[STD_ERR], &p->err, false))
 		return -1;
+	widen(s, p);
 	if (s->boot) {
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
 			return -1;

@@ -21,6 +21,7 @@ struct payload_start {
 	char *const *env;
 	/* struct native_payload */
 	uint64_t file_bytes, max_fds, cpu_s, memory_bytes, pids;
+	uint64_t output_bytes; /* the limit of what it says; 0: not known yet */
 	bool boot;  /* gets a socket to init as descriptor 3 */
 	bool early; /* struct native_payload */
 };

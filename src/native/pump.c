@@ -5,10 +5,6 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 
-/* Of one pipe without limit: /proc/sys/fs/pipe-max-size, for who may not have
- * more. */
-#define PIPE_BYTES_MAX ((size_t)1 << 20)
-
 static void end(int *fd)
 {
 	close(TAKE_FD(*fd));

@@ -9,6 +9,10 @@
 #include "base/err.h"
 #include "wire/frame.h"
 
+/* Of one pipe without limit: /proc/sys/fs/pipe-max-size, for who may not have
+ * more. */
+#define PIPE_BYTES_MAX ((size_t)1 << 20)
+
 struct pump {
 	struct channel *channel; /* borrowed */
 	int *out, *err, *in; /* the payload's pipes, borrowed; set to -1 and
