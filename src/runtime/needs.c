@@ -94,7 +94,7 @@ int needs_read(const struct ldso *l, const char *path, struct elf *ret,
 		*ret = e;
 		return 0;
 	}
-	rc = err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+	rc = err_set(err, REDOMA_E_INVALID, WHERE,
 		     "%s was built for %s and this machine is %s; take the "
 		     "program built for it",
 		     SHOW(str_of(path)), ldso_machine(e.machine),

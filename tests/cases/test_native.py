@@ -906,6 +906,7 @@ BAD_PROGRAMS = [
     ("text", "@text", ["neither"]),
     ("ELF of nothing", "@short", ["too short"]),
     ("ELF of 32 bits", "@narrow", ["64-bit"]),
+    ("wrong architecture", "@foreign", ["AArch64", "x86-64"]),
     ("script without interpreter", "@orphan", ["/no/such/interpreter"]),
     ("script without a line", "@bare", ["interpreter"]),
     ("a FIFO", "@pipe", ["regular file"]),
@@ -936,12 +937,6 @@ for _name, _program, _says in BAD_PROGRAMS:
     def _(name=_program, says=_says):
         path = str(bad_programs() / name[1:]) if name[:1] == "@" else name
         refused("run", "--native", "--", path, says=says)
-
-
-@case("program: wrong architecture")
-def _():
-    refused("run", "--native", "--", bad_programs() / "foreign", code=6,
-            says=["AArch64", "x86-64"])
 
 
 @case("program: not in the root that was named")
