@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,16 @@ static int add_all(scmp_filter_ctx c, const struct seccomp_row *r)
 	}
 }
 
+/* One without a test would allow whatever the other's tests refuse. */
+static bool undoes_another(const struct seccomp_row *r, unsigned filter)
+{
+	for (const struct seccomp_row *o = seccomp_table; o < r; o++)
+		if (o->nr == r->nr && o->filters & 1u << filter &&
+		    !(o->test[0].mask && r->test[0].mask))
+			return true;
+	return false;
+}
+
 static int build(scmp_filter_ctx c, unsigned filter)
 {
 	for (size_t i = 0; i < SECCOMP_ROWS; i++) {
@@ -67,13 +78,11 @@ static int build(scmp_filter_ctx c, unsigned filter)
 
 		if (!(r->filters & 1u << filter))
 			continue;
-		for (size_t j = 0; j < i; j++)
-			if (seccomp_table[j].nr == r->nr &&
-			    (seccomp_table[j].filters & 1u << filter)) {
-				fprintf(stderr, "bpf_gen: %s has two rows\n",
-					r->name);
-				return -1;
-			}
+		if (undoes_another(r, filter)) {
+			fprintf(stderr, "bpf_gen: %s has a row without tests "
+					"and another\n", r->name);
+			return -1;
+		}
 		rc = add_all(c, r);
 		if (rc) {
 			fprintf(stderr, "bpf_gen: %s: %s\n", r->name,

@@ -3,8 +3,9 @@
  * foreign architecture and x32 kill in any case.  Read by bpf_gen.c at build
  * time and by the tests, which compare the generated programs with it.
  *
- * A call has at most one row for each filter.  A row allows the call if all
- * its tests hold; a test holds if (argument & mask) is one of its values.
+ * A row allows a call if all its tests hold; a test holds if (argument & mask)
+ * is one of its values.  A call with several rows for a filter is allowed if
+ * one of them allows it.
  * Rows without tests come from the kernel's per-call cache: frequent calls
  * have none. */
 #ifndef JAIL_SECCOMP_TABLE_H
@@ -375,6 +376,8 @@ static const struct seccomp_row seccomp_table[] = {
 	  {1, LOW, 8,
 	   {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NPROC,
 	    RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_RSS}}}},
+	/* Its own, whichever, to read: no new one is given. */
+	{CALL(prlimit64), N, {{0, LOW, 1, {0}}, {2, WHOLE, 1, {0}}}},
 	{CALL(prctl),
 	 N,
 	 {{0, LOW, 8,

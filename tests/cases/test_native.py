@@ -2,6 +2,7 @@
 """test-seconds: 400
 Native programs by the command, as a user runs them: what a program finds, what
 comes of it, and what is refused before anything is started."""
+import errno
 import json as json_module
 import pathlib
 import sys
@@ -955,6 +956,21 @@ def _():
     module = write("m.wasm", b"\0asm\1\0\0\0")
     r = run_json("run", "--native", module)
     need(r.status == "refused" and r.code in (2, 5), r.about())
+
+
+@case("limits: a program reads all of its own, and sets none of cores")
+def _():
+    r = py("import resource as r\n"
+           "all = {n: r.getrlimit(getattr(r, n)) for n in dir(r)\n"
+           "       if n.startswith('RLIMIT_')}\n"
+           "try:\n"
+           "    r.setrlimit(r.RLIMIT_CORE, (0, 0))\n"
+           "except OSError as e:\n"
+           "    refused = e.errno\n"
+           "[len(all), all['RLIMIT_CORE'], refused]")
+    expect(r, "ok")
+    n, core, refused_by = r.json["value"]
+    need(n >= 10 and core == [1, 1] and refused_by == errno.ENOSYS, r.about())
 
 
 @case("arguments: too many, too long, and the most there may be")

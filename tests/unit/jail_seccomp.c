@@ -43,13 +43,9 @@ static const struct {
 	[JAIL_FILTER_INIT] = PROGRAM(init),
 };
 
-static const struct seccomp_row *find(unsigned filter, int nr)
+static bool is_for(const struct seccomp_row *r, unsigned filter, int nr)
 {
-	for (size_t i = 0; i < SECCOMP_ROWS; i++)
-		if (seccomp_table[i].nr == nr &&
-		    (seccomp_table[i].filters & 1u << filter))
-			return &seccomp_table[i];
-	return NULL;
+	return r->nr == nr && r->filters & 1u << filter;
 }
 
 static bool test_holds(const struct seccomp_test *t,
@@ -65,13 +61,15 @@ static bool test_holds(const struct seccomp_test *t,
 
 static uint32_t by_table(unsigned filter, const struct seccomp_data *d)
 {
-	const struct seccomp_row *r;
-
 	if (d->arch != KERNEL_ARCH || (d->nr != -1 && d->nr & X32_BIT))
 		return SECCOMP_RET_KILL_PROCESS;
-	r = find(filter, d->nr);
-	if (r && test_holds(&r->test[0], d) && test_holds(&r->test[1], d))
-		return SECCOMP_RET_ALLOW;
+	for (size_t i = 0; i < SECCOMP_ROWS; i++) {
+		const struct seccomp_row *r = &seccomp_table[i];
+
+		if (is_for(r, filter, d->nr) && test_holds(&r->test[0], d) &&
+		    test_holds(&r->test[1], d))
+			return SECCOMP_RET_ALLOW;
+	}
 	return filter == JAIL_FILTER_NATIVE ? SECCOMP_RET_ERRNO | ENOSYS
 					    : SECCOMP_RET_KILL_PROCESS;
 }
@@ -107,13 +105,11 @@ static size_t corners(const struct seccomp_test *t, uint64_t *v)
 	return n;
 }
 
-static size_t compare_corners(unsigned filter, const struct sock_filter *code,
-			      struct seccomp_data d)
+/* What two tests look at takes all their corners, the rest stays as it is. */
+static size_t compare_two(unsigned filter, const struct sock_filter *code,
+			  struct seccomp_data d, const struct seccomp_test *t)
 {
-	static const struct seccomp_test none = {.n = 0};
-	const struct seccomp_row *r = find(filter, d.nr);
-	const struct seccomp_test *t = r ? r->test : &none;
-	const struct seccomp_test *u = r ? r->test + 1 : &none;
+	const struct seccomp_test *u = t + 1;
 	uint64_t v[VALUES_MAX], w[VALUES_MAX];
 	size_t n = corners(t, v), m = u->mask ? corners(u, w) : 1;
 	size_t bad = 0;
@@ -126,6 +122,25 @@ static size_t compare_corners(unsigned filter, const struct sock_filter *code,
 			d.args[t->arg] = v[i];
 			bad += compare_one(filter, code, &d);
 		}
+	return bad;
+}
+
+/* Where there are several rows one may allow what the other refuses: beside
+ * zeros, which some rows ask for, ones stand for all that none does. */
+static size_t compare_corners(unsigned filter, const struct sock_filter *code,
+			      struct seccomp_data d)
+{
+	static const struct seccomp_test none[SECCOMP_TESTS] = {{0}};
+	size_t bad = 0, rows = 0;
+
+	for (size_t i = 0; i < SECCOMP_ROWS; i++) {
+		if (!is_for(&seccomp_table[i], filter, d.nr))
+			continue;
+		bad += compare_two(filter, code, d, seccomp_table[i].test);
+		rows++;
+	}
+	if (!rows)
+		bad += compare_two(filter, code, d, none);
 	return bad;
 }
 
@@ -148,8 +163,11 @@ static size_t compare_all(unsigned filter, const struct sock_filter *code)
 			memset(d.args, 0, sizeof d.args);
 			bad += compare_one(filter, code, &d);
 			d.nr = nr;
-			if (archs[a] == KERNEL_ARCH)
-				bad += compare_corners(filter, code, d);
+			if (archs[a] != KERNEL_ARCH)
+				continue;
+			bad += compare_corners(filter, code, d);
+			memset(d.args, 0xff, sizeof d.args);
+			bad += compare_corners(filter, code, d);
 		}
 	return bad;
 }
@@ -252,10 +270,22 @@ static void the_table_has_no_surprise(void **state)
 			assert_false(never_native(seccomp_table[i].name));
 		if (strcmp(seccomp_table[i].name, "prlimit64") != 0)
 			continue;
-		/* Only its own: pid 0. */
+		/* Only its own: pid 0.  And of those set only some, where the
+		 * limit of core dumps is not one. */
 		assert_int_equal(seccomp_table[i].test[0].arg, 0);
+		assert_int_equal(seccomp_table[i].test[0].mask, UINT32_MAX);
 		assert_int_equal(seccomp_table[i].test[0].n, 1);
 		assert_int_equal(seccomp_table[i].test[0].value[0], 0);
+		if (seccomp_table[i].test[1].arg == 2) {
+			assert_true(seccomp_table[i].test[1].mask == UINT64_MAX);
+			assert_int_equal(seccomp_table[i].test[1].n, 1);
+			assert_true(seccomp_table[i].test[1].value[0] == 0);
+			continue;
+		}
+		assert_int_equal(seccomp_table[i].test[1].arg, 1);
+		for (unsigned k = 0; k < seccomp_table[i].test[1].n; k++)
+			assert_int_not_equal(seccomp_table[i].test[1].value[k],
+					     RLIMIT_CORE);
 	}
 }
 
