@@ -196,7 +196,22 @@ static struct spawner *owner(const struct jails *j, const struct slot *slot)
 static int gone(struct redoma_error *err)
 {
 	return err_set(err, REDOMA_E_WORKER, WHERE,
-		       "the spawner of this jail is gone");
+		       "redoma-spawner, which holds the jail of this run, has "
+		       "ended: something killed it, or the machine ran out of "
+		       "memory; the program ended with it and nothing was "
+		       "published; run it again");
+}
+
+/* All that a channel can say is that its other end is gone; a spawner that had
+ * a last word said why. */
+static int explain(int r, const struct redoma_error *why,
+		   struct redoma_error *err)
+{
+	if (r == REDOMA_E_WORKER && !strcmp(why->where, "wire"))
+		return gone(err);
+	if (r && err)
+		*err = *why;
+	return r;
 }
 
 /* Those of the answer; behind it may wait those of a birth. */
@@ -234,17 +249,18 @@ int jails_admit(struct jails *j, struct slot *slot,
 	struct spawner *s = owner(j, slot);
 	struct native_admit m = a->limits;
 	struct native_admitted said;
+	struct redoma_error why;
 	int r;
 
 	if (!s)
 		return gone(err);
 	m.slot = slot->number;
 	m.n_grants = (uint32_t)a->n_grants;
-	r = ask(s, &m, a, &said, err);
+	r = ask(s, &m, a, &said, &why);
 	if (r) {
 		/* Its answer could still come, and be taken for another's. */
 		remove_spawner(j, s);
-		return r;
+		return explain(r, &why, err);
 	}
 	if (said.slot == slot->number && said.rc < 0) {
 		close_fds(s);
@@ -266,19 +282,21 @@ int jails_end(struct jails *j, struct slot *slot, bool early,
 	struct spawner *s = owner(j, slot);
 	uint64_t until = clock_monotonic_us() + END_US;
 	struct native_end m = {slot->number, early};
+	struct redoma_error why;
 	int r;
 
 	*ret = (struct native_dead){.end = {.slot = slot->number}};
 	slot_free(slot);
 	if (!s)
 		return gone(err);
-	r = channel_send(&s->channel, FRAME_END, FRAME_LAST, &m, sizeof m, err);
+	r = channel_send(&s->channel, FRAME_END, FRAME_LAST, &m, sizeof m,
+			 &why);
 	while (!r && !spawner_death(s, m.slot, ret)) {
 		uint64_t now = clock_monotonic_us();
 
-		r = spawner_listen(s, now < until ? until - now : 0, err);
+		r = spawner_listen(s, now < until ? until - now : 0, &why);
 	}
 	if (r)
 		remove_spawner(j, s);
-	return r;
+	return explain(r, &why, err);
 }

@@ -104,8 +104,11 @@ def running(host, needs, role):
     # A run without grants does not need the mounter any more.  Without the
     # spawner nobody can say how it ended.
     codes = {"redoma": [-signal.SIGKILL], "redoma-mounter": [3, 7, 70],
-             "redoma-init": [7], "redoma-spawner": [7, 70]}[role]
+             "redoma-init": [7], "redoma-spawner": [70]}[role]
     need(p.returncode in codes, f"{what}: {p.returncode} {out} {err}")
+    if role == "redoma-spawner":
+        told = strict_json(out)["error"]["message"]
+        need("redoma-spawner" in told and "run it again" in told, told)
     need(bool(out) == (role != "redoma"), f"{what}: {out}")
     need(took < 8 * SLOW, f"{what}: {took:.1f} s")
 
