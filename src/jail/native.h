@@ -41,7 +41,9 @@ struct native_entry {
 	bool exec;	   /* FILE, DIR: programs in it may be started and
 			      libraries in it be mapped; else mounted noexec */
 	const char *guest; /* absolute, normal form; parents are made */
-	const char *host;
+	const char *host;  /* FILE, DIR: absolute, through no symbolic link
+			      (REDOMA_E_INVALID): one that was put there since
+			      it was looked at would lead elsewhere */
 };
 
 struct native_options {

@@ -165,14 +165,32 @@ static int refuse(const char *verb, const char *what, struct redoma_error *err)
 	return jail_refuse(JAIL_MOUNT, words, err);
 }
 
+/* Who listed the entries has looked at every name: a link that stands there now
+ * was put there since, and would lead anywhere. */
+static int open_listed(const char *host)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, AT_FDCWD, host, &how, sizeof how);
+}
+
 static int add_bind(const struct native_entry *e, int dir, const char *name,
 		    struct redoma_error *err)
 {
 	bool want_dir = e->kind == NATIVE_DIR;
 	unsigned attrs = MOUNT_ATTR_NODEV;
-	CLEANUP_FD int fd = open(e->host, O_PATH | O_CLOEXEC);
+	CLEANUP_FD int fd = open_listed(e->host);
 	struct stat st;
 
+	if (fd < 0 && errno == ELOOP)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "%.150s leads through a symbolic link that was "
+			       "not there when the root of native programs was "
+			       "listed; name a root that nobody changes",
+			       e->host);
 	if (fd < 0 || fstat(fd, &st))
 		return err_sys(err, WHERE, "open %.150s for the root of native "
 			       "programs", e->host);

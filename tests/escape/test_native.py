@@ -177,6 +177,122 @@ def _():
     need(b"chmod" in p.stdout and b"utime" in p.stdout, f"the control: {p}")
 
 
+class Swapping:
+    """Names, exchanged with links that lead outside, as fast as it goes."""
+
+    def __init__(self, *names):
+        self.pairs = [(os.fsencode(n), os.fsencode(f"{n}-away"))
+                      for n in names]
+        self.over = threading.Event()
+        self.times = 0
+        self.thread = threading.Thread(target=self.swap)
+
+    def swap(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        at_cwd, exchange = -100, 2
+        while not self.over.is_set():
+            for name, away in self.pairs:
+                if libc.renameat2(at_cwd, name, at_cwd, away, exchange):
+                    return  # self.times tells
+                self.times += 1
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        need(self.times > 1000, f"swapped {self.times} times")
+
+
+PRINTS = r"""
+#include <stdio.h>
+int main(int n, char **names)
+{
+	char text[4096];
+	for (int i = 1; i < n; i++) {
+		FILE *f = fopen(names[i], "r");
+		size_t len = f ? fread(text, 1, sizeof text, f) : 0;
+		fwrite(text, 1, len, stdout);
+	}
+}
+"""
+
+
+def swapped_world():
+    """Things of our own, and beside each a link to something outside."""
+    d = fresh_dir("swapped")
+    shutil.rmtree(d, ignore_errors=True)
+    (d / "root/bin").mkdir(parents=True)
+    shutil.copy(program("prints", PRINTS, "-static"), d / "root/bin/prints")
+    for name in ("root/usr", "given", "results"):
+        (d / name).mkdir()
+        (d / name / "f").write_text("mine")
+    for name in ("root/file", "one"):
+        (d / name).write_text("mine")
+    (d / "outside").mkdir()
+    (d / "outside/f").write_text("SECRET")
+    for name, to in (("root/usr", "outside"), ("root/file", "outside/f"),
+                     ("given", "outside"), ("one", "outside/f"),
+                     ("results", "outside")):
+        (d / f"{name}-away").symlink_to(d / to)
+    return d
+
+
+def until_both(run, most=150):
+    """Runs until one went well and one was refused: the swaps were met."""
+    seen = set()
+    for _ in range(most):
+        r = run()
+        need("SECRET" not in r.text, f"read outside: {r.about()}")
+        seen.add("mine" if "mine" in r.json.get("stdout", "") else r.status)
+        if {"mine", "refused"} <= seen:
+            return
+    raise Failed(f"never met a swap: {seen}")
+
+
+@case("row 3, C205: directories and links of the root swapped while it is made")
+def _():
+    d = swapped_world()
+    with Swapping(d / "root/usr", d / "root/file"):
+        until_both(lambda: native("/bin/prints", "/usr/f", "/file", options=(
+            "--jail", f"root={d}/root")))
+    with Swapping(d / "root/usr", d / "root/file"):
+        for _ in range(30):
+            r = native("/bin/prints", "/usr/f", "/file", options=(
+                "--jail", f"root={d}/root"))
+            need("SECRET" not in r.text, f"read outside: {r.about()}")
+
+
+@case("row 3: granted directories and files swapped while jails are set up")
+def _():
+    d = swapped_world()
+    for grant, guest in ((f"{d}/given/=/d/", "/d/f"), (f"{d}/one=/o", "/o")):
+        name = grant.split("=")[0].rstrip("/")
+        with Swapping(name):
+            until_both(lambda: sh(f"cat {guest}", "--read", grant))
+            for _ in range(15):
+                r = sh(f"cat {guest}", "--read", grant)
+                need("SECRET" not in r.text, f"read outside: {r.about()}")
+
+
+@case("row 3: the place of a result swapped while jails are set up and end")
+def _():
+    d = swapped_world()
+    with Swapping(d / "results"):
+        published = 0
+        for _ in range(30):
+            r = sh("echo new > /w", "--write", f"{d}/results/f=/w:1KiB")
+            published += r.status == "ok"
+            need((d / "outside/f").read_text() == "SECRET"
+                 and len(list((d / "outside").iterdir())) == 1,
+                 f"written outside: {r.about()}")
+    real = [p for p in (d / "results", d / "results-away")
+            if not p.is_symlink()]
+    need(published and (real[0] / "f").read_text() == "new\n",
+         f"{published} published")
+
+
 @case("row 8: the kernel's and other processes' files")
 def _():
     all_refused(attack("kernel_files"))
