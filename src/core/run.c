@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -155,12 +156,40 @@ bool job_is_cancelled(struct job *j)
  * a worker that is reused fits the next request too. */
 #define WORKER_BYTES ((uint64_t)64 << 20)
 
-static uint64_t data_bytes(const struct job *j)
+static uint64_t worker_bytes(const struct job *j)
 {
 	uint64_t text = (uint64_t)j->q->source_len + j->q->input_len;
 
-	return WORKER_BYTES * (1 + 4 * text / WORKER_BYTES) +
-	       j->policy->limits.memory_bytes;
+	return WORKER_BYTES * (1 + 4 * text / WORKER_BYTES);
+}
+
+/* A foreign module's code: as it came, as it is mapped, and its memory's image.
+ * In steps, too. */
+static uint64_t code_bytes(const struct job *j)
+{
+	struct stat st;
+
+	if (j->artefact < 0 || fstat(j->artefact, &st))
+		return 0;
+	return WORKER_BYTES *
+	       (1 + 3 * (uint64_t)st.st_size / WORKER_BYTES);
+}
+
+/* What is written may lie in memory until it is published. */
+static uint64_t guest_bytes(const struct job *j)
+{
+	const struct plan *p = granted_plan(j->granted);
+	uint64_t n = j->policy->limits.memory_bytes;
+
+	for (uint32_t i = 0; i < p->n_grants; i++) {
+		const struct plan_grant *g = &p->grants[i];
+
+		if (g->kind < GRANT_WRITE_FILE)
+			continue;
+		n = g->max_bytes < UINT64_MAX - n ? n + g->max_bytes
+						  : UINT64_MAX;
+	}
+	return n;
 }
 
 static int take(struct job *j, struct redoma_error *err)
@@ -181,8 +210,10 @@ static int take(struct job *j, struct redoma_error *err)
 		.digest = j->lang->image ? NULL : j->module.digest,
 		.may_lack = j->policy->may_lack,
 		.reuse = j->policy->reuse_tenant,
-		.data_bytes = data_bytes(j),
+		.data_bytes = worker_bytes(j) + j->policy->limits.memory_bytes,
 		.file_bytes = granted_file_bytes(j->granted),
+		.own_bytes = worker_bytes(j) + code_bytes(j),
+		.guest_bytes = guest_bytes(j),
 	};
 	uint64_t from = clock_monotonic_us();
 	int r = pool_take(j->h->pool, &w, &j->slot, err);

@@ -60,8 +60,11 @@ static void limit_numbers(struct redoma_result *res, const struct limits *l)
 	case REDOMA_STATUS_MEMORY_LIMIT:
 		snprintf(value, size, "%s",
 			 units_print_size(l->memory_bytes, room));
-		snprintf(used, size, "%s",
-			 units_show_size(res->usage.memory_bytes, room));
+		/* A worker that is gone has not told. */
+		if (res->usage.memory_bytes)
+			snprintf(used, size, "%s",
+				 units_show_size(res->usage.memory_bytes,
+						 room));
 		return;
 	case REDOMA_STATUS_OUTPUT_LIMIT:
 		snprintf(value, size, "%s",
@@ -110,6 +113,14 @@ static int from_death(struct redoma_result *res, const struct spawn_dead *d,
 		return say(res, "Breach",
 			   "the worker made a system call outside its list "
 			   "and was killed",
+			   err);
+	}
+	/* Its own limits did not stop it; the group's did. */
+	if (d->oom) {
+		res->status = REDOMA_STATUS_MEMORY_LIMIT;
+		return say(res, "Memory",
+			   "the worker held more memory than a run may, and "
+			   "was ended by its control group",
 			   err);
 	}
 	res->status = REDOMA_STATUS_CRASHED;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 #include "base/clone.h"
+#include "jail/group_steps.h"
 
 static pid_t fork_with(struct clone_args *a, int *ret_pidfd)
 {
@@ -36,6 +37,22 @@ pid_t fork_into(uint64_t flags, int group_fd, int *ret_pidfd)
 		a.cgroup = (unsigned)group_fd;
 	}
 	return fork_with(&a, ret_pidfd);
+}
+
+pid_t group_fork(struct group *c)
+{
+	int pidfd = -1;
+	pid_t pid = fork_into(0, group_birth_fd(c), &pidfd);
+
+	if (pid < 0 && group_birth_fd(c) >= 0 && !err_is_shortage(errno)) {
+		/* It joins that hierarchy as it does the others. */
+		c->g->h[0].born = false;
+		c->g->can &= ~(uint32_t)GROUP_BIRTH;
+		pid = fork_into(0, -1, &pidfd);
+	}
+	if (pid > 0)
+		close(pidfd);
+	return pid;
 }
 
 pid_t jail_fork(const struct jail *j, int *ret_pidfd, struct redoma_error *err)

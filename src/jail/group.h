@@ -1,5 +1,5 @@
-/* jail/group.h - control groups of native jails: made with their limits before
- * a process is inside, killed as a whole, read, removed.
+/* jail/group.h - control groups of native jails and of zygotes: made with their
+ * limits before a process is inside, killed as a whole, read, removed.
  *
  * Where they can be made is found by doing, once.  v2: our own directory is
  * delegated to us.  Hybrid: limits in the v1 hierarchies (memory, pids, cpu,
@@ -23,6 +23,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "base/err.h"
 #include "jail/jail.h"
 
@@ -55,6 +56,14 @@ struct group_usage {
  * made here.  Also removes the groups of makers that are gone, and kills what
  * lives in them.  Reads /proc; what comes later needs no path of the host. */
 MUST_CHECK int groups_open(struct groups **ret, struct redoma_error *err);
+/* The same for a maker of one group that has no time and wants the limits of
+ * memory and pids alone: what is left of others stays until groups_sweep, and
+ * no process was born to try.  So GROUP_BIRTH is a hope: see group_fork.
+ * Without the cpu controller, since processes of two groups that talk to each
+ * other wait for each other's turn. */
+MUST_CHECK int groups_open_quick(struct groups **ret,
+				 struct redoma_error *err);
+void groups_sweep(const struct groups *g);
 uint32_t groups_can(const struct groups *g); /* enum group_can */
 enum jail_cgroups groups_kind(const struct groups *g);
 /* For a maker that started as root and is about to become this user: its
@@ -78,6 +87,9 @@ MUST_CHECK int group_limit(struct group *c, const struct group_limits *l,
 			   struct redoma_error *err);
 /* For struct clone_args.cgroup; -1 without GROUP_BIRTH.  Borrowed. */
 int group_birth_fd(const struct group *c);
+/* Like fork(2), into the group where that works; the child then calls
+ * group_join.  -1 with errno. */
+MUST_CHECK pid_t group_fork(struct group *c);
 /* In the child, first of all: joins the hierarchies that birth did not.  NULL,
  * or the words for what failed with errno; allocates nothing. */
 MUST_CHECK const char *group_join(const struct group *c);
@@ -88,6 +100,11 @@ void group_leave_fds(const struct group *c);
 int group_cpu_fd(const struct group *c);
 /* Microseconds, from that descriptor; UINT64_MAX if it cannot be read. */
 uint64_t group_cpu_read(int fd);
+/* Readable at any time, and with no right to change a thing: the file that
+ * counts what was killed because the group's memory ran out, for
+ * group_oom_count.  The caller owns it; -1: no such file here. */
+int group_oom_count_fd(const struct group *c);
+uint64_t group_oom_count(int fd); /* 0 if it cannot be read */
 /* Becomes readable when the group's memory ran out (memory.events or
  * memory.oom_control); borrowed; -1: not told here.  The maker then kills the
  * group: v1 leaves survivors. */

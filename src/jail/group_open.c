@@ -220,6 +220,14 @@ static int try_ways(struct groups *g, struct redoma_error *err)
 	return try_group(g, err);
 }
 
+/* Where v1 limits and lets join, the unified hierarchy only adds the kill. */
+static void drop_but_limits(struct groups *g)
+{
+	for (size_t i = g->n; i-- > 0;)
+		if (!(g->h[i].has & (HIER_MEMORY | HIER_PIDS)))
+			drop(g, i);
+}
+
 /* The unified hierarchy counts CPU time as well: one directory less a group. */
 static void drop_spare(struct groups *g)
 {
@@ -253,9 +261,13 @@ static int check_swap(const struct groups *g, struct redoma_error *err)
 		       "it off, or boot with swapaccount=1");
 }
 
-static int set_up(struct groups *g, struct redoma_error *err)
+static int set_up(struct groups *g, bool tried, struct redoma_error *err)
 {
-	int rc = make_own(g, err);
+	int rc;
+
+	if (!tried)
+		drop_but_limits(g);
+	rc = make_own(g, err);
 
 	if (rc)
 		return rc;
@@ -265,7 +277,9 @@ static int set_up(struct groups *g, struct redoma_error *err)
 		return rc;
 	find_abilities(g);
 	rc = check_swap(g, err);
-	if (rc)
+	if (!rc && !tried)
+		set_birth(g, g->h[0].has & HIER_UNIFIED);
+	if (rc || !tried)
 		return rc;
 	rc = try_ways(g, err);
 	if (!rc)
@@ -281,7 +295,7 @@ static bool has_v1(const struct place *p, uint32_t has)
 	return false;
 }
 
-int groups_open_at(struct place *p, struct groups **ret,
+static int open_at(struct place *p, bool tried, struct groups **ret,
 		   struct redoma_error *err)
 {
 	CLEANUP(place_close) struct place mine = *p;
@@ -302,8 +316,9 @@ int groups_open_at(struct place *p, struct groups **ret,
 	memcpy(g->h, mine.h, sizeof g->h);
 	mine.n = 0; /* they are g's now */
 	g->maker = getpid();
-	groups_sweep(g);
-	rc = set_up(g, err);
+	if (tried)
+		groups_sweep(g);
+	rc = set_up(g, tried, err);
 	if (rc) {
 		if (g->name[0])
 			gclear_all(g, PROBE_MS, NULL);
@@ -313,10 +328,25 @@ int groups_open_at(struct place *p, struct groups **ret,
 	return 0;
 }
 
+int groups_open_at(struct place *p, struct groups **ret,
+		   struct redoma_error *err)
+{
+	return open_at(p, true, ret, err);
+}
+
 int groups_open(struct groups **ret, struct redoma_error *err)
 {
 	struct place p;
 
 	place_find(&p);
-	return groups_open_at(&p, ret, err);
+	return open_at(&p, true, ret, err);
+}
+
+int groups_open_quick(struct groups **ret, struct redoma_error *err)
+{
+	struct place p;
+
+	place_find(&p);
+	p.lean = true;
+	return open_at(&p, false, ret, err);
 }

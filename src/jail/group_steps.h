@@ -36,6 +36,7 @@ struct place { /* unified first, then the one with pids */
 	int above;   /* parent of the unified one's place; -1: none */
 	bool aside;  /* the place is a leaf that a maker of ours moved to */
 	bool marked; /* systemd rules: only what it marked is delegated */
+	bool lean;   /* memory and pids are all that is wanted */
 	int sys;     /* why something is missing; 0: nothing known */
 };
 
@@ -111,7 +112,6 @@ void group_free(struct group *c); /* closes */
 
 /* group_sweep.c */
 MUST_CHECK int maker_name(char name[96], int k, struct redoma_error *err);
-void groups_sweep(const struct groups *g);
 int gclear_all(const struct groups *g, int wait_ms, struct redoma_error *err);
 
 /* group_open.c: groups_open with known places, which are taken. */

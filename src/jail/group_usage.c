@@ -34,6 +34,29 @@ uint64_t group_cpu_read(int fd)
 	return gtext_number(text, NULL, &v) ? v / NS_PER_US : UINT64_MAX;
 }
 
+int group_oom_count_fd(const struct group *c)
+{
+	const struct hier *h = groups_with(c->g, HIER_MEMORY);
+
+	return h ? gfile_open(h->place, c->at,
+			      h->has & HIER_UNIFIED ? "memory.events"
+						    : "memory.oom_control",
+			      O_RDONLY)
+		 : -1;
+}
+
+uint64_t group_oom_count(int fd)
+{
+	char text[GROUP_TEXT_MAX];
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof text - 1, 0);
+	uint64_t v;
+
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	return gtext_number(text, "oom_kill", &v) ? v : 0;
+}
+
 /* The first of the files that this kernel has. */
 static uint64_t peak(const struct group *c, const struct hier *h)
 {

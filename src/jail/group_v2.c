@@ -187,6 +187,8 @@ static int try_dir(const struct place *p, struct hier *h, bool own,
 	if (!delegated(p, h->place))
 		return err_set(err, REDOMA_E_UNSUPPORTED, GROUP_WHERE,
 			       "our cgroup is not delegated; " REMEDY);
+	if (p->lean)
+		h->has &= ~(uint32_t)HIER_CPU;
 	rc = v2_enable(h, ".", err);
 	for (int i = 0; own && rc && errno == EBUSY && i < MOVES; i++) {
 		rc = step_aside(h, err);

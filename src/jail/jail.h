@@ -45,8 +45,9 @@ enum jail_control {
 	JAIL_LANDLOCK,
 	JAIL_RLIMITS,
 	JAIL_SECCOMP,
-	JAIL_CGROUP, /* a memory cgroup; preferred for wasm guests.  Only
-			jail_probe says something about it */
+	JAIL_CGROUP, /* a memory cgroup; required for native programs alone.
+			jail_prepare and jail_lock say nothing about it:
+			whoever makes the group does (jail/group.h) */
 	JAIL_CONTROLS
 };
 

@@ -47,6 +47,9 @@ struct pool_want { /* borrowed for the call */
 	bool reuse;
 	/* What the worker bounds itself to, for good, before it runs. */
 	uint64_t data_bytes, file_bytes;
+	/* What the zygote's control group has room for: a worker's own memory,
+	 * and the guest's with what it writes. */
+	uint64_t own_bytes, guest_bytes;
 };
 
 /* A worker taken for one run. */

@@ -13,6 +13,12 @@
 #include "wire/failed.h"
 
 #define WHERE "pool"
+/* Of the control group: engine and image, what the kernel keeps of them all,
+ * and a worker that is parked. */
+#define ZYGOTE_BYTES ((uint64_t)64 << 20)
+#define PARKED_BYTES ((uint64_t)16 << 20)
+#define GROUP_BYTES_MAX ((uint64_t)1 << 46)
+#define DYING 8u /* killed, and not reaped yet */
 
 void slot_free(struct slot *s)
 {
@@ -66,6 +72,8 @@ bool zygote_matches(const struct zygote *z, const struct pool_want *w)
 {
 	return z->setup.profile == w->profile &&
 	       z->setup.may_lack == w->may_lack &&
+	       z->own_bytes >= w->own_bytes &&
+	       z->guest_bytes >= w->guest_bytes &&
 	       !!z->setup.reuse == w->reuse && !strcmp(z->tenant, w->tenant) &&
 	       !strcmp(z->image, w->image_path ? w->image_path : "");
 }
@@ -83,6 +91,22 @@ static void fill_cpus(struct spawn_setup *s, const struct pool_options *o)
 	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &set) && s->n_cpus < SPAWN_SLOTS_MAX)
 			s->cpus[s->n_cpus++] = (uint16_t)cpu;
+}
+
+/* One worker runs at a time.  One that has run keeps some of what it had, if it
+ * is used again. */
+static void fill_group(struct zygote *z)
+{
+	struct spawn_setup *s = &z->setup;
+	uint64_t n = s->n_cpus ? (uint64_t)s->n_cpus * s->per_cpu : 1;
+	uint64_t bytes = ZYGOTE_BYTES + n * PARKED_BYTES;
+
+	bytes += (s->reuse ? n : 1) * z->own_bytes;
+	/* That may be as much as a file can have. */
+	s->group_bytes = z->guest_bytes < GROUP_BYTES_MAX - bytes
+				 ? bytes + z->guest_bytes
+				 : GROUP_BYTES_MAX;
+	s->group_pids = 1 + n + DYING;
 }
 
 static int start_process(struct zygote *z, const struct pool_options *o,
@@ -207,7 +231,10 @@ int zygote_start(const struct pool_options *o, const struct pool_want *w,
 		.runs_per_worker = w->reuse ? o->runs_per_worker : 1,
 		.verify = o->verify,
 	};
+	z->own_bytes = w->own_bytes;
+	z->guest_bytes = w->guest_bytes;
 	fill_cpus(&z->setup, o);
+	fill_group(z);
 	r = start_process(z, o, err);
 	if (!r)
 		r = send_setup(z, err);
@@ -285,7 +312,8 @@ bool zygote_death(const struct zygote *z, uint32_t slot, struct spawn_dead *ret)
 	uint32_t i;
 
 	for (i = 0; i < z->n_dead && i < ZYGOTE_DEAD_KEPT; i++)
-		if (z->dead[i].slot == slot) {
+		if (z->dead[i].slot == slot ||
+		    z->dead[i].slot == SPAWN_SLOT_ALL) {
 			*ret = z->dead[i];
 			return true;
 		}

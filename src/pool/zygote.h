@@ -5,7 +5,7 @@
 #include "pool/pool.h"
 
 #define ZYGOTE_START_US 10000000u /* from exec to ready: then it failed */
-#define ZYGOTE_END_MS 500
+#define ZYGOTE_END_MS 2000 /* its children, and their control group */
 #define ZYGOTE_BIRTH_US 5000000u  /* for one child */
 
 #define ZYGOTE_DEAD_KEPT 16u
@@ -17,6 +17,7 @@ struct zygote {
 	struct spawn_setup setup;
 	char *tenant, *image; /* owned; image "" for foreign modules */
 	struct slot *idle;    /* parked; owned */
+	uint64_t own_bytes, guest_bytes; /* that its group has room for */
 	struct spawn_dead dead[ZYGOTE_DEAD_KEPT]; /* the latest, a ring */
 	uint32_t n_dead;
 	struct zygote *next;
@@ -30,7 +31,8 @@ bool zygote_matches(const struct zygote *z, const struct pool_want *w);
  * (0: only what is there).  REDOMA_E_BUSY: nothing (more) came. */
 MUST_CHECK int zygote_listen(struct zygote *z, uint64_t timeout_us,
 			     struct redoma_error *err);
-/* True and *ret if the end of that child was heard of. */
+/* True and *ret if the end of that child was heard of, or of the zygote with
+ * all of them. */
 bool zygote_death(const struct zygote *z, uint32_t slot,
 		  struct spawn_dead *ret);
 /* Asks a `single` zygote for its child. */

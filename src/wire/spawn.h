@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define SPAWN_ABI 2u
+#define SPAWN_ABI 3u
 #define SPAWN_SLOTS_MAX 256u
 
 /* The zygote's first frame, kind FRAME_SPAWN, with the image's descriptor if
@@ -22,6 +22,8 @@ struct spawn_setup {
 	uint32_t n_cpus;   /* children per CPU of cpus[] */
 	uint32_t per_cpu;
 	uint16_t cpus[SPAWN_SLOTS_MAX];
+	/* Of the zygote's control group, with all its children; 0: none. */
+	uint64_t group_bytes, group_pids;
 };
 
 #define SPAWN_CONTROLS 16
@@ -32,7 +34,7 @@ struct spawn_ready {
 	int32_t landlock_abi;
 	uint8_t state[SPAWN_CONTROLS]; /* struct jail_report */
 	uint32_t fast_reset;
-	uint32_t cgroups; /* enum jail_cgroups; of a native jail */
+	uint32_t cgroups; /* enum jail_cgroups */
 	uint32_t no_proc; /* a native jail without /proc: the host's is masked,
 			     so the kernel allows no new one */
 	uint32_t us; /* from exec, or from fork */
@@ -48,11 +50,14 @@ struct spawn_born {
 	struct spawn_ready ready;
 };
 
+#define SPAWN_SLOT_ALL 0u /* of no child: of the zygote, with all of them */
+
 /* FRAME_DEAD. */
 struct spawn_dead {
 	uint32_t slot;
 	int32_t code;	/* si_code: CLD_EXITED, CLD_KILLED, CLD_DUMPED */
 	int32_t status; /* exit code or signal */
+	uint32_t oom;	/* killed since the zygote's group had no memory left */
 };
 
 #endif

@@ -150,6 +150,7 @@ static int set_up(struct channel *c, struct kit *k, struct redoma_error *err)
 
 	if (r)
 		return r;
+	keeper_enter(c, &k->setup, &k->keeper);
 	r = make_room(k, err);
 	if (!r)
 		r = load(c, k, image, err);
@@ -158,7 +159,8 @@ static int set_up(struct channel *c, struct kit *k, struct redoma_error *err)
 	if (!k->setup.single)
 		inherit_code();
 	o.may_lack = k->setup.may_lack;
-	return jail_prepare(&o, &k->jail, &k->report, err);
+	r = jail_prepare(&o, &k->jail, &k->report, err);
+	return r ? r : keeper_tie(&k->keeper, err);
 }
 
 void zygote_ready(const struct kit *k, uint64_t since_us,
@@ -170,11 +172,13 @@ void zygote_ready(const struct kit *k, uint64_t since_us,
 		.abi = SPAWN_ABI,
 		.landlock_abi = k->report.landlock_abi,
 		.fast_reset = engine_fast_reset(k->engine),
+		.cgroups = k->keeper.cgroups,
 		.us = (uint32_t)(clock_monotonic_us() - since_us),
 	};
 	snprintf(ret->engine, sizeof ret->engine, "%s", engine_version());
 	for (i = 0; i < JAIL_CONTROLS && i < SPAWN_CONTROLS; i++)
 		ret->state[i] = k->report.state[i];
+	ret->state[JAIL_CGROUP] = k->keeper.state;
 }
 
 static struct birth *find_birth(struct nursery *n, pid_t pid)
@@ -294,7 +298,9 @@ static int bury(struct channel *c, struct kit *k, struct nursery *n,
 	if (!b)
 		return 0;
 	cpu = b->cpu;
-	d = (struct spawn_dead){b->slot, si->si_code, si->si_status};
+	d = (struct spawn_dead){b->slot, si->si_code, si->si_status, 0};
+	if (d.code == CLD_KILLED && d.status == SIGKILL)
+		d.oom = keeper_oom(&k->keeper);
 	if (b->sock >= 0) {
 		r = deliver(c, b, err);
 		if (r)

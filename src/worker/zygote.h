@@ -10,6 +10,7 @@
 #include "wasi/wasi.h"
 #include "wire/frame.h"
 #include "wire/spawn.h"
+#include "worker/keeper.h"
 
 #define ZYGOTE_CONTROL_FD 3
 
@@ -24,6 +25,7 @@ struct kit {
 	struct exec *exec;
 	struct jail *jail;
 	struct jail_report report;
+	struct keeper keeper;
 	struct reset *reset; /* verify mode: what a fresh instance is like */
 	bool prepared; /* image_prepare was called */
 	uint64_t bounds[2];   /* those of the last run; 0: none yet */

@@ -87,6 +87,42 @@ def _():
     next_run_is_right()
 
 
+def groups():
+    return {t for t in traces() if t.startswith("/sys/fs/cgroup")}
+
+
+@case("the keeper of the zygote's group, from its start on")
+def _():
+    if js("1").json["walls"]["kernel"]["cgroup"] != "enforced":
+        raise Skipped("a control group of our own")
+    killed = 0
+    for delay in DELAYS:
+        p = start(source("for (;;);"))
+        killed += kill_when(p, "redoma-keeper", delay)
+        finish(p, "crashed", "refused", "wall_limit")
+    need(killed >= len(DELAYS) - 2, f"only {killed} were hit")
+    # Its group stays until the next one comes.
+    next_run_is_right()
+    need(not groups(), f"left: {groups()}")
+
+
+@case("the command itself: the zygote's group goes too")
+def _():
+    before = groups()
+    for delay in DELAYS:
+        p = start(source("for (;;);"))
+        kill_when(p, "redoma-keeper", delay, within=1)
+        p.kill()
+        p.wait()
+        p = start(source("for (;;);"))
+        time.sleep(delay)
+        p.kill()
+        p.communicate()
+        need(not survivors(3), f"left: {survivors(0)}")
+    next_run_is_right()
+    need(not groups() - before, f"left: {groups() - before}")
+
+
 @case("the compiler, while it compiles")
 def _():
     import lib_wasm as W

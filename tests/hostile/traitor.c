@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "engine/image.h"
 #include "engine/module.h"
@@ -113,6 +114,61 @@ static int do_limit(void)
 	return (int)syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &l, NULL);
 }
 
+#define HOARD_STEP ((size_t)4 << 20)
+#define HOARD_STEPS 96u /* a bound of its own: 384 MiB */
+
+/* Written, then made read-only: RLIMIT_DATA counts it no more. */
+static int do_hoard(void)
+{
+	for (size_t n = 0; n < HOARD_STEPS; n++) {
+		char *p = mmap(NULL, HOARD_STEP, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (p == MAP_FAILED)
+			return -1;
+		for (size_t i = 0; i < HOARD_STEP; i += 4096)
+			p[i] = 1;
+		if (mprotect(p, HOARD_STEP, PROT_READ))
+			return -1;
+	}
+	return 0;
+}
+
+#define LATE_MS 400
+
+/* When others had time to look at it. */
+static int do_hoard_late(void)
+{
+	struct timespec t, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_nsec += LATE_MS * 1000000L;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	do
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	while (t.tv_sec < end.tv_sec ||
+	       (t.tv_sec == end.tv_sec && t.tv_nsec < end.tv_nsec));
+	return do_hoard();
+}
+
+#define BROOD 200
+
+/* They end with their parent's pid namespace. */
+static int do_breed(void)
+{
+	for (int n = 0; n < BROOD; n++) {
+		pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+		if (pid == 0)
+			for (;;)
+				pause();
+		if (pid < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int do_segv(void)
 {
 	volatile uintptr_t nowhere = 64;
@@ -153,7 +209,8 @@ static const struct attack {
 	{"kill", do_kill},	   {"memfd", do_memfd},
 	{"limit", do_limit},	   {"segv", do_segv},
 	{"abort", do_abort},	   {"exit", do_exit},
-	{"hang", do_hang},
+	{"hang", do_hang},	   {"hoard", do_hoard},
+	{"breed", do_breed},	   {"hoard-late", do_hoard_late},
 };
 
 int __wrap_image_run(struct exec *x, const struct image_request *q,

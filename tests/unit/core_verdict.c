@@ -115,6 +115,27 @@ static void ends_of_a_process(void **state)
 	}
 }
 
+/* A limit, not a crash: and no wall was touched. */
+static void a_groups_memory_is_a_limit(void **state)
+{
+	struct spawn_dead dead = {
+		.code = CLD_KILLED, .status = SIGKILL, .oom = 1};
+	struct redoma_result *r = judge(VERDICT_GONE, NULL, dead, "1");
+
+	(void)state;
+	assert_int_equal(r->status, REDOMA_STATUS_MEMORY_LIMIT);
+	assert_false(verdict_is_bad(r->status));
+	assert_string_equal(r->limit_name, "memory");
+	assert_string_equal(r->limit_used, "");
+	assert_int_equal(r->value.len, 0);
+	redoma_result_free(r);
+	/* What the filter ended is a breach all the same. */
+	dead.status = SIGSYS;
+	r = judge(VERDICT_GONE, NULL, dead, "1");
+	assert_int_equal(r->status, REDOMA_STATUS_BREACH);
+	redoma_result_free(r);
+}
+
 static void an_outcome_is_carried(void **state)
 {
 	static const struct outcome o = {
@@ -231,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kills_by_the_core),
 		cmocka_unit_test(ends_of_a_process),
+		cmocka_unit_test(a_groups_memory_is_a_limit),
 		cmocka_unit_test(an_outcome_is_carried),
 		cmocka_unit_test(what_a_run_used_takes_its_purity),
 		cmocka_unit_test(outcomes_that_no_honest_worker_sends),

@@ -81,7 +81,7 @@ static void one_given_back_is_taken_again(void **state)
 /* What may not share a worker gets another one. */
 static void others_get_their_own(void **state)
 {
-	struct pool_want rows[6];
+	struct pool_want rows[8];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -92,6 +92,8 @@ static void others_get_their_own(void **state)
 	rows[3].file_bytes++;
 	rows[4].may_lack = 1;
 	rows[5].profile = PROFILE_MODULE_FUEL;
+	rows[6].own_bytes++; /* its zygote's group has no room for it */
+	rows[7].guest_bytes++;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct pool *p = make(10);
 		struct slot *s;

@@ -26,8 +26,8 @@ CLONE_NEWNS, CLONE_NEWCGROUP = 0x20000, 0x02000000
 GROUPS = ["unit_jail_group"]
 NATIVE = ["unit_jail_native", "unit_native_boot", "unit_native_collect",
           "unit_native_pump", "unit_native_spawner", "unit_native_warm"]
-EVERYTHING = ["escape_jail", "unit_jail", *NATIVE]
-HARDLY_LESS = ["unit_jail_group", *NATIVE, "escape_jail"]
+EVERYTHING = ["escape_jail", "unit_jail", "limits_group", *NATIVE]
+HARDLY_LESS = ["unit_jail_group", "limits_group", *NATIVE, "escape_jail"]
 
 
 def make(name):
