@@ -393,6 +393,46 @@ static pid_t start_maker(int *ret_in)
 	return pid;
 }
 
+static void a_quick_maker(void **state)
+{
+	struct group_limits l = {.memory_bytes = 64 * MIB, .pids = 20};
+	struct redoma_error err = {0};
+	struct groups *g = NULL;
+	struct group *c = NULL;
+	size_t greedy = 256, modest = 16;
+	int count, status;
+	pid_t pid;
+
+	(void)state;
+	if (groups_open_quick(&g, &err) || group_make(g, &l, &c, &err))
+		fail_msg("%s", err.text);
+	assert_false(groups_can(g) & GROUP_CPU_WEIGHT);
+	count = group_oom_count_fd(c);
+	assert_true(count >= 0);
+	pid = group_fork(c);
+	if (pid == 0) {
+		if (group_join(c))
+			_exit(98);
+		touch_mib(&modest);
+		_exit(0);
+	}
+	assert_int_equal(member_wait(pid), 0);
+	assert_int_equal(group_oom_count(count), 0);
+	pid = group_fork(c);
+	if (pid == 0) {
+		if (!group_join(c))
+			touch_mib(&greedy);
+		_exit(98);
+	}
+	status = member_wait(pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_int_equal(group_oom_count(count), 1);
+	close(count);
+	assert_int_equal(group_oom_count(-1), 0);
+	end_or_fail(c);
+	done(g);
+}
+
 #define MAKERS 20
 
 /* One whose member outlives it, not yet reaped, as it will often be.  Any other
@@ -673,6 +713,7 @@ int main(void)
 		cmocka_unit_test(a_bomb_is_dead_without_unified),
 		cmocka_unit_test(usage_is_told),
 		cmocka_unit_test(the_v1_clock_is_read),
+		cmocka_unit_test(a_quick_maker),
 		cmocka_unit_test(a_killed_maker_is_swept),
 		cmocka_unit_test(only_the_maker_itself_counts),
 		cmocka_unit_test(members_cannot_get_out),
