@@ -76,7 +76,8 @@ static bool is_empty(const struct hier *h, const char *at)
 		       : !*text;
 }
 
-/* One round in every hierarchy; true if nothing lived in any. */
+/* One round in every hierarchy; true if nothing lived in any.  What joined the
+ * others was born into the unified one, and leaves all of them by its end. */
 static bool round_of(const struct groups *g, const char *at, bool gently)
 {
 	bool empty = true;
@@ -84,8 +85,11 @@ static bool round_of(const struct groups *g, const char *at, bool gently)
 	for (size_t i = 0; i < g->n; i++) {
 		const struct hier *h = &g->h[i];
 
-		if (is_empty(h, at))
+		if (is_empty(h, at)) {
+			if (h->born)
+				return empty;
 			continue;
+		}
 		empty = false;
 		if (h->has & HIER_UNIFIED)
 			(void)gfile_write(h->place, at, "cgroup.kill", "1");

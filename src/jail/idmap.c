@@ -17,13 +17,11 @@
 #include "base/cleanup.h"
 
 #define ID_NONE UINT_MAX
-#define MAP_BYTES 8192
 
-/* The longest id map that the kernel makes is 340 lines. */
-static int read_map(const char *path, char text[MAP_BYTES])
+static int read_map(const char *path, char text[IDMAP_BYTES])
 {
 	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, MAP_BYTES - 1);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, IDMAP_BYTES - 1);
 
 	if (n < 0)
 		return -1;
@@ -85,20 +83,33 @@ const char *idmap_become(unsigned uid, unsigned gid, bool keep_caps)
 	return NULL;
 }
 
-const char *idmap_choose(unsigned n, unsigned *ret_uid, unsigned *ret_gid)
+static bool is_root(void)
+{
+	return geteuid() == 0 || getuid() == 0;
+}
+
+const char *idmap_read(struct idmaps *ret)
+{
+	ret->uid[0] = ret->gid[0] = 0;
+	if (!is_root())
+		return NULL;
+	if (read_map("/proc/self/uid_map", ret->uid))
+		return "read /proc/self/uid_map";
+	return read_map("/proc/self/gid_map", ret->gid)
+		       ? "read /proc/self/gid_map"
+		       : NULL;
+}
+
+const char *idmap_choose(const struct idmaps *m, unsigned n, unsigned *ret_uid,
+			 unsigned *ret_gid)
 {
 	unsigned wanted = JAIL_ID_BASE + n % JAIL_ID_COUNT;
 	unsigned uid, gid, outer_uid, outer_gid;
-	char text[MAP_BYTES];
 
-	if (geteuid() != 0 && getuid() != 0)
+	if (!is_root())
 		return NULL;
-	if (read_map("/proc/self/uid_map", text))
-		return "read /proc/self/uid_map";
-	uid = pick(text, wanted, &outer_uid);
-	if (read_map("/proc/self/gid_map", text))
-		return "read /proc/self/gid_map";
-	gid = pick(text, wanted, &outer_gid);
+	uid = pick(m->uid, wanted, &outer_uid);
+	gid = pick(m->gid, wanted, &outer_gid);
 	if (uid != ID_NONE && gid != ID_NONE) {
 		*ret_uid = uid;
 		*ret_gid = gid;
@@ -115,8 +126,11 @@ const char *idmap_choose(unsigned n, unsigned *ret_uid, unsigned *ret_gid)
 const char *idmap_drop(bool keep_caps)
 {
 	unsigned uid = ID_NONE, gid = ID_NONE;
-	const char *what = idmap_choose((unsigned)getpid(), &uid, &gid);
+	struct idmaps m;
+	const char *what = idmap_read(&m);
 
+	if (!what)
+		what = idmap_choose(&m, (unsigned)getpid(), &uid, &gid);
 	return what || uid == ID_NONE ? what
 				       : idmap_become(uid, gid, keep_caps);
 }

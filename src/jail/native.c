@@ -87,7 +87,10 @@ static const char *find_self(struct native *n)
 	n->j.self_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	if (n->j.self_fd < 0)
 		return "open a pidfd of the spawner";
-	what = idmap_choose((unsigned)getpid(), &n->uid, &n->gid);
+	what = idmap_read(&n->ids);
+	if (!what)
+		what = idmap_choose(&n->ids, (unsigned)getpid(), &n->uid,
+				    &n->gid);
 	if (what)
 		return what;
 	n->maps = n->uid != uid || n->gid != gid;

@@ -126,7 +126,7 @@ static int give_ids(struct native *n, pid_t pid, int gate_fd,
 		    struct redoma_error *err)
 {
 	unsigned uid = n->uid, gid = n->gid;
-	const char *what = idmap_choose((unsigned)pid, &uid, &gid);
+	const char *what = idmap_choose(&n->ids, (unsigned)pid, &uid, &gid);
 	char name[16];
 
 	snprintf(name, sizeof name, "%d", pid);
@@ -155,7 +155,7 @@ static void end_child(int *pidfd)
 static int choose_ids(struct native *n, struct redoma_error *err)
 {
 	unsigned number = (unsigned)getpid() + ++n->births;
-	const char *what = idmap_choose(number, &n->uid, &n->gid);
+	const char *what = idmap_choose(&n->ids, number, &n->uid, &n->gid);
 
 	return what ? jail_refuse(JAIL_USER, what, err) : 0;
 }

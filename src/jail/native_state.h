@@ -21,6 +21,7 @@ struct native {
 				jail, to ids of its own */
 	unsigned uid, gid;   /* ordinary: its ids.  Without a user namespace:
 				what the next jail becomes */
+	struct idmaps ids;   /* the spawner's own, if it is root */
 	unsigned births;
 	uint64_t namespaces; /* flags of clone3 */
 	uint64_t tmp_bytes, memory_bytes, pids;

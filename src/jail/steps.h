@@ -47,11 +47,18 @@ void jail_tell(const struct jail *j, uint32_t done, struct jail_report *ret);
 MUST_CHECK const char *idmap_drop(bool keep_caps);
 /* A user namespace of our own, one id in it. */
 MUST_CHECK const char *idmap_enter(void);
+/* The maps of this process's user namespace, which never change once they are
+ * written; empty if it is not root.  The longest is 340 lines. */
+#define IDMAP_BYTES 8192
+struct idmaps {
+	char uid[IDMAP_BYTES], gid[IDMAP_BYTES];
+};
+MUST_CHECK const char *idmap_read(struct idmaps *ret);
 /* The unprivileged ids that number n stands for here.  *ret_uid stays what it
  * is if this process is not root, or is only called so: its one id is that of
  * an ordinary user outside. */
-MUST_CHECK const char *idmap_choose(unsigned n, unsigned *ret_uid,
-				    unsigned *ret_gid);
+MUST_CHECK const char *idmap_choose(const struct idmaps *m, unsigned n,
+				    unsigned *ret_uid, unsigned *ret_gid);
 /* Maps JAIL_ID_INSIDE of a new user namespace to these ids of its parent: that
  * of process `name` ("self" or a number) of a mount of proc. */
 MUST_CHECK const char *idmap_write(int proc_fd, const char *name, unsigned uid,

@@ -260,16 +260,20 @@ static int ready_bootstrap(struct init *i, struct redoma_error *err)
 	return r ? r : boot_ask(&i->boot, &i->request, err);
 }
 
+static bool may_write(const struct plan *p)
+{
+	for (uint32_t k = 0; k < p->n_grants; k++)
+		if (p->grants[k].kind >= GRANT_WRITE_FILE)
+			return true;
+	return false;
+}
+
 /* What it wrote is collected when nothing can write any more; what it used is
  * known without a control group only when it is dead. */
 static bool may_leave_early(const struct init *i)
 {
-	const struct plan *p = &i->request.plan;
-
-	for (uint32_t k = 0; k < p->n_grants; k++)
-		if (p->grants[k].kind >= GRANT_WRITE_FILE)
-			return false;
-	return i->kit->cgroups != JAIL_CGROUPS_NONE;
+	return !may_write(&i->request.plan) &&
+	       i->kit->cgroups != JAIL_CGROUPS_NONE;
 }
 
 static void make_watch(struct init *i)
@@ -320,6 +324,8 @@ static int collect_all(struct init *i, struct redoma_error *err)
 	const struct plan *p = &i->request.plan;
 	int r;
 
+	if (!may_write(p))
+		return 0;
 	i->collect.stage = ask_stage;
 	i->collect.data = &i->channel;
 	r = collect_init(&i->collect, err);

@@ -168,6 +168,9 @@ static int fill(struct nursery *n, struct redoma_error *err)
 		waiting += n->cots[i].pid && !n->cots[i].admitted;
 	if ((waiting || !n->kit.setup->park) && nursery_pause_ms(n) > 0)
 		return 0;
+	/* One that was asked for is waited for. */
+	if (waiting && !n->kit.setup->park)
+		return 0;
 	while (!r && !n->calm && waiting++ < n->kit.setup->park &&
 	       by_pid(n, 0))
 		r = nursery_make(n, err);
