@@ -3,7 +3,9 @@
  *
  * A spawner is started once and keeps no jail ready.  N rounds: one jail is
  * asked for, runs TRUE (a static program), and is gone with all that was in it;
- * then TRUE is run without a jail, and COMMAND.  A line of nanoseconds a round:
+ * then TRUE is run without a jail, and COMMAND.  Before each there is a rest, so
+ * that what the spawner or the kernel does after an end falls into none of them.
+ * A line of nanoseconds a round:
  * the jail, of which until it was parked, until it was admitted, until its
  * outcome was heard; TRUE; COMMAND (0: none). */
 #include <fcntl.h>
@@ -22,6 +24,7 @@
 
 #define WAIT_US 10000000u
 #define WARM 3
+#define REST_NS 5000000
 #define MEMORY ((uint64_t)64 << 20)
 #define PIDS 16u
 #define INSIDE "/true"
@@ -36,7 +39,7 @@ struct bench {
 };
 
 struct times {
-	uint64_t parked, admitted, told, gone;
+	uint64_t from, parked, admitted, told, gone;
 };
 
 static uint64_t now_ns(void)
@@ -45,6 +48,13 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void rest(void)
+{
+	const struct timespec t = {0, REST_NS};
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
 static void check(int r, const struct redoma_error *e)
@@ -132,6 +142,8 @@ static struct times one_jail(struct bench *b)
 	struct times t;
 	int cpu = -1;
 
+	rest();
+	t.from = now_ns();
 	check(jails_take(b->jails, &b->want, &s, &e), &e);
 	t.parked = now_ns();
 	check(jails_admit(b->jails, s, &a, NULL, &cpu, &e), &e);
@@ -149,10 +161,12 @@ static struct times one_jail(struct bench *b)
 static uint64_t plain(char **argv)
 {
 	posix_spawn_file_actions_t a;
-	uint64_t from = now_ns();
 	int status = -1;
+	uint64_t from;
 	pid_t pid;
 
+	rest();
+	from = now_ns();
 	if (posix_spawn_file_actions_init(&a) ||
 	    posix_spawn_file_actions_addopen(&a, 1, "/dev/null", O_WRONLY, 0) ||
 	    posix_spawnp(&pid, argv[0], &a, NULL, argv, environ) ||
@@ -176,15 +190,14 @@ int main(int argc, char **argv)
 	}
 	set_up(&b, argv[1], argv[2]);
 	for (long i = 0; i < n + WARM; i++) {
-		uint64_t from = now_ns();
 		struct times t = one_jail(&b);
 		uint64_t bare = plain(program);
 		uint64_t command = argc > 4 ? plain(argv + 4) : 0;
 
 		if (i >= WARM)
-			printf("%lu %lu %lu %lu %lu %lu\n", t.gone - from,
-			       t.parked - from, t.admitted - from,
-			       t.told - from, bare, command);
+			printf("%lu %lu %lu %lu %lu %lu\n", t.gone - t.from,
+			       t.parked - t.from, t.admitted - t.from,
+			       t.told - t.from, bare, command);
 	}
 	jails_free(b.jails);
 	buf_done(&b.root);

@@ -1,5 +1,12 @@
 #include "base/here.h"
 
+#include "base/clock.h"
+
+#define LONG_US 1000u /* for an answer that comes at once */
+#define ASLEEP_LEAST 512u
+#define ASLEEP_MOST 8192u
+#define ASLEEP_MORE 4u
+
 void here_stay(struct here *h)
 {
 	int cpu = sched_getcpu();
@@ -18,4 +25,25 @@ void here_leave(const struct here *h)
 {
 	if (h->stays && sched_setaffinity(0, sizeof h->all, &h->all))
 		return; /* the CPUs changed meanwhile: it stays */
+}
+
+static uint32_t longer(uint32_t last)
+{
+	if (!last)
+		return ASLEEP_LEAST;
+	return last < ASLEEP_MOST ? last * ASLEEP_MORE : ASLEEP_MOST;
+}
+
+void turn_give(struct turn *t)
+{
+	uint64_t from;
+
+	if (t->asleep) {
+		t->asleep--;
+		return;
+	}
+	from = clock_monotonic_us();
+	sched_yield();
+	t->last = clock_monotonic_us() - from > LONG_US ? longer(t->last) : 0;
+	t->asleep = t->last;
 }

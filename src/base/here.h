@@ -6,6 +6,7 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct here {
 	cpu_set_t all; /* where the process may run */
@@ -16,5 +17,16 @@ struct here {
  * be done nothing is, and all works. */
 void here_stay(struct here *h);
 void here_leave(const struct here *h);
+
+/* Who waits for a process on its own CPU lets that run, and goes on when it
+ * waits: neither wakes the other, and neither is moved to a CPU that sleeps.
+ * Where a third wants the CPU too, it takes that for a turn of its own, which
+ * is milliseconds long: then the caller sleeps for the answer instead. */
+struct turn {
+	uint32_t asleep; /* of the next calls, which do nothing */
+	uint32_t last;	 /* how many were when it was tried last */
+};
+
+void turn_give(struct turn *t);
 
 #endif

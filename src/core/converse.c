@@ -190,18 +190,16 @@ static uint64_t listen_until(const struct watch *w, const struct slot *s,
 	return s->cpu >= 0 && at > now + SILENT_US ? now + SILENT_US : at;
 }
 
-/* A worker on this CPU runs at once, and we go on when it waits: neither wakes
- * the other, and we are not moved to a CPU that sleeps. */
-static void give_way(const struct slot *s)
+static void give_way(const struct slot *s, struct turn *t)
 {
 	bool heard = s->channel.at < s->channel.have;
 
 	if (!heard && s->cpu >= 0 && s->cpu == sched_getcpu())
-		sched_yield();
+		turn_give(t);
 }
 
-static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
-		     struct watch *w, struct redoma_error *err)
+static int listen_on(struct redoma *h, struct slot *s, const struct errand *e,
+		     struct talk *t, struct watch *w, struct redoma_error *err)
 {
 	struct redoma_error why;
 	bool over = false;
@@ -216,7 +214,7 @@ static int listen_on(struct slot *s, const struct errand *e, struct talk *t,
 		/* Also while it never stops talking. */
 		if (now >= at && (over = watch_over(w, &t->verdict)))
 			break;
-		give_way(s);
+		give_way(s, &h->turn);
 		r = channel_recv(&s->channel, now < at ? at - now : 0, &f,
 				 &body, &why);
 		if (!r)
@@ -250,7 +248,7 @@ int converse(struct redoma *h, struct slot *s, const struct errand *e,
 	s->channel.send_by_us = w.wall_at_us;
 	r = send_errand(h, s, e, &why);
 	if (!r)
-		r = listen_on(s, e, t, &w, err);
+		r = listen_on(h, s, e, t, &w, err);
 	else if (r == REDOMA_E_BUSY || r == REDOMA_E_WORKER)
 		r = judge(r, &why, t, err);
 	else if (err)

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 #include <redoma.h>
+#include "base/here.h"
 #include "policy/policy.h"
 #include "pool/cache.h"
 #include "pool/jails.h"
@@ -34,6 +35,7 @@ struct redoma {
 	char cache_key[PATH_ROOM]; /* file of the cache's key; "" likewise */
 	char incident_dir[PATH_ROOM]; /* "": none are kept */
 	struct redoma_stats stats; /* what happened; not what is there */
+	struct turn turn; /* of a worker on the caller's CPU */
 	bool verify;
 	bool single;
 	const char *image_seen; /* name of the image that was found last */

@@ -270,11 +270,11 @@ static uint64_t next_wait(const struct patience *p, uint64_t now)
 	return look < left ? look : left;
 }
 
-/* An usher on this CPU runs at once; see converse.c. */
-static void give_way(const struct usher *u)
+/* An usher on this CPU runs at once. */
+static void give_way(struct usher *u)
 {
 	if (u->cpu == (uint32_t)sched_getcpu())
-		sched_yield();
+		turn_give(&u->turn);
 }
 
 static int hear(struct usher *u, struct patience *p, struct frame *f,

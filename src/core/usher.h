@@ -34,6 +34,7 @@ struct usher {
 	int pidfd;
 	bool closing; /* it has not said yet that it closed the last run */
 	uint32_t cpu; /* that it follows to; UINT32_MAX: none yet */
+	struct turn turn;
 	struct board *board;
 	struct usher_rights rights;
 	int lost[USHER_LOST_MAX]; /* pidfds */

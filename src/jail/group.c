@@ -91,6 +91,24 @@ static int lacks(const char *what, struct redoma_error *err)
 		       what);
 }
 
+static int check_weight(uint64_t weight, struct redoma_error *err)
+{
+	if (weight <= WEIGHT_MAX)
+		return 0;
+	return err_set(err, REDOMA_E_INVALID, GROUP_WHERE,
+		       "CPU weight %" PRIu64 " is not 1 to %u", weight,
+		       WEIGHT_MAX);
+}
+
+int groups_weigh(const struct groups *g, uint64_t weight,
+		 struct redoma_error *err)
+{
+	const struct hier *cpu = groups_with(g, HIER_CPU);
+	int rc = cpu ? check_weight(weight, err) : lacks("cpu", err);
+
+	return rc ? rc : set_weight(cpu, g->name, weight, err);
+}
+
 static int set_limits(struct group *c, const struct group_limits *l,
 		      struct redoma_error *err)
 {
@@ -106,10 +124,9 @@ static int set_limits(struct group *c, const struct group_limits *l,
 		return lacks("pids", err);
 	if (l->cpu_weight && !cpu)
 		return lacks("cpu", err);
-	if (l->cpu_weight > WEIGHT_MAX)
-		return err_set(err, REDOMA_E_INVALID, GROUP_WHERE,
-			       "CPU weight %" PRIu64 " is not 1 to %u",
-			       l->cpu_weight, WEIGHT_MAX);
+	rc = check_weight(l->cpu_weight, err);
+	if (rc)
+		return rc;
 	if (l->memory_bytes)
 		rc = memory->has & HIER_UNIFIED
 			     ? set_memory_v2(memory, c->at, l->memory_bytes,

@@ -82,6 +82,10 @@ void groups_close(struct groups *g); /* removes nothing; NULL is fine */
 
 MUST_CHECK int group_make(struct groups *g, const struct group_limits *l,
 			  struct group **ret, struct redoma_error *err);
+/* CPU weight of all groups of this maker together, against what is beside them;
+ * needs GROUP_CPU_WEIGHT. */
+MUST_CHECK int groups_weigh(const struct groups *g, uint64_t weight,
+			    struct redoma_error *err);
 /* New limits for a group that is in use; read back and compared. */
 MUST_CHECK int group_limit(struct group *c, const struct group_limits *l,
 			   struct redoma_error *err);

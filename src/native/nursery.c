@@ -21,6 +21,9 @@
 /* A jail that is being made gives way to those that run. */
 #define PARKED_WEIGHT 10u
 #define RUNS_WEIGHT 100u
+/* A run that is no short one gives way to all that are, whoever's they are. */
+#define OLD_WEIGHT 25u
+#define OLD_RUN_US 20000u
 
 static struct cot *by_pid(struct nursery *n, pid_t pid)
 {
@@ -43,14 +46,59 @@ static uint64_t weight(const struct nursery *n, uint64_t w)
 	return n->groups && groups_can(n->groups) & GROUP_CPU_WEIGHT ? w : 0;
 }
 
+/* One that is asked for is waited for. */
+static uint64_t birth_weight(const struct nursery *n)
+{
+	return n->kit.setup->park ? PARKED_WEIGHT : RUNS_WEIGHT;
+}
+
+/* Beside what is no jail of ours, all of them have the weight of the heaviest
+ * that is at work. */
+static void share(struct nursery *n)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < SPAWN_SLOTS_MAX; i++) {
+		const struct cot *c = &n->cots[i];
+
+		if (c->pid && (c->admitted || c->sock >= 0) && c->weight > most)
+			most = c->weight;
+	}
+	if (!most || !n->weight || most == n->weight)
+		return;
+	/* It is no wall: where it cannot be done, all works. */
+	n->weight = groups_weigh(n->groups, most, NULL) ? 0 : most;
+}
+
+void nursery_weigh(struct nursery *n)
+{
+	if (weight(n, RUNS_WEIGHT) &&
+	    !groups_weigh(n->groups, RUNS_WEIGHT, NULL))
+		n->weight = RUNS_WEIGHT;
+}
+
+static void age(struct nursery *n)
+{
+	const struct group_limits l = {0, 0, weight(n, OLD_WEIGHT)};
+	uint64_t now = clock_monotonic_us();
+
+	for (size_t i = 0; i < SPAWN_SLOTS_MAX; i++) {
+		struct cot *c = &n->cots[i];
+
+		if (!c->pid || !c->old_at_us || now < c->old_at_us)
+			continue;
+		c->old_at_us = 0;
+		if (c->group && l.cpu_weight && !group_limit(c->group, &l, NULL))
+			c->weight = OLD_WEIGHT;
+	}
+}
+
 static int make_group(struct nursery *n, struct group **ret,
 		      struct redoma_error *err)
 {
-	/* One that is asked for is waited for. */
 	struct group_limits l = {n->kit.setup->memory_bytes,
 				 n->kit.setup->pids,
-				 weight(n, n->kit.setup->park ? PARKED_WEIGHT
-							      : RUNS_WEIGHT)};
+				 weight(n, birth_weight(n))};
 
 	*ret = TAKE_PTR(n->spare);
 	return *ret || !n->groups ? 0 : group_make(n->groups, &l, ret, err);
@@ -110,17 +158,29 @@ int nursery_make(struct nursery *n, struct redoma_error *err)
 			  .sock = TAKE_FD(theirs),
 			  .pidfd = TAKE_FD(pidfd),
 			  .space = -1,
+			  .weight = birth_weight(n),
 			  .group = TAKE_PTR(group)};
 	return 0;
 }
 
+static bool is_quiet(const struct nursery *n)
+{
+	return clock_monotonic_us() < n->quiet_until_us;
+}
+
 int nursery_pause_ms(const struct nursery *n)
 {
-	uint64_t now = clock_monotonic_us();
+	uint64_t now = clock_monotonic_us(), at = UINT64_MAX;
 
-	return now < n->quiet_until_us
-		       ? (int)((n->quiet_until_us - now) / 1000) + 1
-		       : -1;
+	if (now < n->quiet_until_us)
+		at = n->quiet_until_us;
+	for (size_t i = 0; i < SPAWN_SLOTS_MAX; i++)
+		if (n->cots[i].pid && n->cots[i].old_at_us &&
+		    n->cots[i].old_at_us < at)
+			at = n->cots[i].old_at_us;
+	if (at == UINT64_MAX)
+		return -1;
+	return at > now ? (int)((at - now) / 1000) + 1 : 0;
 }
 
 static void remove_remains(struct nursery *n)
@@ -142,6 +202,13 @@ static void keep_remains(struct nursery *n, struct cot *c)
 		.group = TAKE_PTR(c->group), .space = TAKE_FD(c->space)};
 }
 
+static int raise_up(struct cot *c, const struct group_limits *l,
+		    struct redoma_error *err)
+{
+	c->weight = l->cpu_weight;
+	return group_limit(c->group, l, err);
+}
+
 /* While none is parked, somebody waits or soon will: those that are being made
  * give way no longer. */
 static int hurry(struct nursery *n, struct redoma_error *err)
@@ -155,7 +222,7 @@ static int hurry(struct nursery *n, struct redoma_error *err)
 			return 0;
 	for (size_t i = 0; i < SPAWN_SLOTS_MAX && !r && l.cpu_weight; i++)
 		if (n->cots[i].pid && n->cots[i].sock >= 0 && n->cots[i].group)
-			r = group_limit(n->cots[i].group, &l, err);
+			r = raise_up(&n->cots[i], &l, err);
 	return r;
 }
 
@@ -166,7 +233,7 @@ static int fill(struct nursery *n, struct redoma_error *err)
 
 	for (size_t i = 0; i < SPAWN_SLOTS_MAX; i++)
 		waiting += n->cots[i].pid && !n->cots[i].admitted;
-	if ((waiting || !n->kit.setup->park) && nursery_pause_ms(n) > 0)
+	if ((waiting || !n->kit.setup->park) && is_quiet(n))
 		return 0;
 	/* One that was asked for is waited for. */
 	if (waiting && !n->kit.setup->park)
@@ -184,7 +251,11 @@ int nursery_fill(struct nursery *n, struct redoma_error *err)
 {
 	int r = fill(n, err);
 
-	return r ? r : hurry(n, err);
+	if (!r)
+		r = hurry(n, err);
+	age(n);
+	share(n);
+	return r;
 }
 
 static void forget(struct cot *c)
@@ -320,6 +391,9 @@ static int admit(struct nursery *n, const struct native_admit *a,
 	r = c->group ? group_limit(c->group, &l, err) : 0;
 	if (r)
 		return r;
+	c->weight = l.cpu_weight;
+	c->old_at_us = clock_monotonic_us() + OLD_RUN_US;
+	share(n);
 	fd = c->group ? group_cpu_fd(c->group) : -1;
 	if (fd >= 0)
 		m->out[m->n++] = fd;

@@ -20,6 +20,8 @@ struct cot { /* one jail */
 	int pidfd; /* the core gets a copy */
 	int space; /* its mount namespace; -1 */
 	struct group *group; /* owned; NULL: without */
+	uint64_t weight;    /* that it has, for the CPU */
+	uint64_t old_at_us; /* when its run is no short one; 0: not, or it is */
 	bool admitted, oom;
 	bool told; /* its death, though it would not die */
 };
@@ -34,6 +36,7 @@ struct nursery {
 	struct channel *channel; /* to the core; borrowed */
 	struct groups *groups;	 /* owned; NULL: without */
 	struct group *spare;	 /* owned; for a jail that may be asked for */
+	uint64_t weight;	 /* of all jails together; 0: cannot be set */
 	uint32_t next_slot;
 	uint32_t idle_deaths; /* since the last run */
 	bool calm; /* a birth failed: none by itself until the core asks */
@@ -44,11 +47,14 @@ struct nursery {
 	struct cot cots[SPAWN_SLOTS_MAX];
 };
 
+/* Once n->groups is there: finds out whether jails can be weighed. */
+void nursery_weigh(struct nursery *n);
 /* Makes one jail. */
 MUST_CHECK int nursery_make(struct nursery *n, struct redoma_error *err);
 /* Makes as many as are missing to those that are to be parked, and removes what
  * is left of those that ended.  While one waits, not beside a run that has just
- * begun, for most are over soon, nor when one has just ended. */
+ * begun, for most are over soon, nor when one has just ended.  A run that is no
+ * short one gives way from then on. */
 MUST_CHECK int nursery_fill(struct nursery *n, struct redoma_error *err);
 /* Milliseconds until nursery_fill is to be asked again; -1: no need. */
 int nursery_pause_ms(const struct nursery *n);

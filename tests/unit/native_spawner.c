@@ -551,6 +551,124 @@ static void one_when_asked(void **state)
 }
 
 /* Without a memory group there is no native program, unless that is allowed. */
+/* The line of the controller (v1), or the only one (v2), of a process. */
+static bool group_of(pid_t pid, const char *controller, char *ret, size_t size)
+{
+	char name[64], line[512];
+	bool found = false;
+	FILE *f;
+
+	snprintf(name, sizeof name, "/proc/%d/cgroup", pid);
+	f = fopen(name, "re");
+	assert_non_null(f);
+	while (!found && fgets(line, sizeof line, f)) {
+		line[strcspn(line, "\n")] = 0;
+		found = strstr(line, controller);
+		snprintf(ret, size, "%s", strchr(strchr(line, ':') + 1, ':') + 1);
+	}
+	fclose(f);
+	return found;
+}
+
+static long number_of(const char *mount, const char *group, const char *file)
+{
+	char name[640];
+	long n = -1;
+	FILE *f;
+
+	snprintf(name, sizeof name, "%s%s/%s", mount, group, file);
+	f = fopen(name, "re");
+	if (f && fscanf(f, "%ld", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Of the jail of a process and of all jails here, on v2's scale. */
+static bool weights_of(pid_t pid, long *ret_jail, long *ret_all)
+{
+	char group[512];
+	bool v1 = group_of(pid, ":cpu:", group, sizeof group) ||
+		  group_of(pid, ":cpu,cpuacct:", group, sizeof group);
+	const char *mount = v1 ? "/sys/fs/cgroup/cpu" : "/sys/fs/cgroup";
+	const char *file = v1 ? "cpu.shares" : "cpu.weight";
+
+	if (!v1 && !group_of(pid, "0::", group, sizeof group))
+		return false;
+	*ret_jail = number_of(mount, group, file);
+	*strrchr(group, '/') = 0;
+	*ret_all = number_of(mount, group, file);
+	*ret_jail = v1 ? *ret_jail * 100 / 1024 : *ret_jail;
+	*ret_all = v1 ? *ret_all * 100 / 1024 : *ret_all;
+	return *ret_jail > 0 && *ret_all > 0;
+}
+
+static void wait_for_weight(pid_t pid, long want)
+{
+	long jail = 0, all = 0;
+
+	for (int i = 0; i < 200; i++) {
+		assert_true(weights_of(pid, &jail, &all));
+		if (jail == want && all == want)
+			return;
+		usleep(10000);
+	}
+	fail_msg("weights %ld and %ld instead of %ld", jail, all, want);
+}
+
+/* Whether it was seen at full weight, before it was no short run any more. */
+static bool begins_heavy(void)
+{
+	struct core_slot *s = core_take(&k);
+	struct native_dead dead;
+	struct core_run r;
+	long jail, all;
+
+	assert_non_null(s);
+	core_run_init(&r);
+	assert_int_equal(core_admit(&k, s, &r), 0);
+	assert_true(weights_of(s->pid, &jail, &all));
+	core_end(&k, s, &dead);
+	return jail == 100 && all == 100;
+}
+
+/* A run is as heavy as others while it is short, and gives way then; the next
+ * one finds all as it was. */
+static void a_long_run_gives_way(void **state)
+{
+	char *argv[] = {(char *)"sh", (char *)"-c", (char *)"sleep 20", NULL};
+	char *env[] = {NULL};
+	struct core_slot *s = core_take(&k);
+	struct channel *c = malloc(sizeof *c);
+	bool can, heavy = false;
+	struct native_dead dead;
+	struct core_run r;
+	long jail, all;
+
+	(void)state;
+	assert_non_null(s);
+	assert_non_null(c);
+	can = weights_of(s->pid, &jail, &all);
+	if (can) {
+		core_run_init(&r);
+		r.plan.argv = argv;
+		r.plan.env = env;
+		assert_int_equal(core_admit(&k, s, &r), 0);
+		channel_init(c, s->sock);
+		assert_int_equal(core_send_run(c, &r), 0);
+		wait_for_weight(s->pid, 25);
+	}
+	core_end(&k, s, &dead);
+	free(c);
+	for (int i = 0; i < 20 && can && !heavy; i++)
+		heavy = begins_heavy();
+	if (can)
+		assert_true(heavy);
+	else
+		print_message("# no CPU weight here\n");
+}
+
 static void an_ordinary_user(void **state)
 {
 	struct core other = {.setup = core_setup(), .uid = 65534};
@@ -615,6 +733,7 @@ int main(void)
 		cmocka_unit_test(closes_everything),
 		cmocka_unit_test(ended_while_it_is_born),
 		cmocka_unit_test(one_when_asked),
+		cmocka_unit_test(a_long_run_gives_way),
 		cmocka_unit_test(an_ordinary_user),
 	};
 
