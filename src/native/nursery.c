@@ -88,7 +88,9 @@ static void age(struct nursery *n)
 		if (!c->pid || !c->old_at_us || now < c->old_at_us)
 			continue;
 		c->old_at_us = 0;
-		if (c->group && l.cpu_weight && !group_limit(c->group, &l, NULL))
+		if (!c->group || !l.cpu_weight)
+			continue;
+		if (!group_limit(c->group, &l, NULL))
 			c->weight = OLD_WEIGHT;
 	}
 }
