@@ -185,6 +185,26 @@ static int open_birth(struct group *c, struct redoma_error *err)
 	return 0;
 }
 
+/* A process of one thread that moves itself.  By "tasks", v1 does that without
+ * the lock that holds up every fork and exit of the machine until a grace
+ * period has passed (cgroup_procs_write_start() of the kernel). */
+static int open_joins(struct group *c, struct redoma_error *err)
+{
+	for (size_t i = 0; i < c->g->n; i++) {
+		const struct hier *h = &c->g->h[i];
+		const char *name = h->has & HIER_UNIFIED ? "cgroup.procs"
+							 : "tasks";
+
+		if (h->born)
+			continue;
+		c->join_fds[i] = gfile_open(h->place, c->at, name, O_WRONLY);
+		if (c->join_fds[i] < 0)
+			return err_sys(err, GROUP_WHERE, "open %s of %s", name,
+				       c->at);
+	}
+	return 0;
+}
+
 int group_make(struct groups *g, const struct group_limits *l,
 	       struct group **ret, struct redoma_error *err)
 {
@@ -195,10 +215,14 @@ int group_make(struct groups *g, const struct group_limits *l,
 		return err_nomem(err, GROUP_WHERE);
 	*c = (struct group){
 		.g = g, .birth_fd = -1, .event_fd = -1, .watch_fd = -1};
+	for (size_t i = 0; i < HIER_MAX; i++)
+		c->join_fds[i] = -1;
 	snprintf(c->at, sizeof c->at, "%.95s/%" PRIu64, g->name, g->next++);
 	rc = make_dirs(c, err);
 	if (!rc)
 		rc = open_birth(c, err);
+	if (!rc)
+		rc = open_joins(c, err);
 	if (!rc)
 		rc = group_limit(c, l, err);
 	if (!rc)
@@ -217,18 +241,17 @@ int group_birth_fd(const struct group *c)
 	return c->birth_fd;
 }
 
-/* A process of one thread that moves itself.  By "tasks", v1 does that without
- * the lock that holds up every fork and exit of the machine until a grace
- * period has passed (cgroup_procs_write_start() of the kernel). */
 const char *group_join(const struct group *c)
 {
-	for (size_t i = 0; i < c->g->n; i++) {
-		const struct hier *h = &c->g->h[i];
-		const char *name = h->has & HIER_UNIFIED ? "cgroup.procs"
-							 : "tasks";
-
-		if (!h->born && gfile_write(h->place, c->at, name, "0"))
+	for (size_t i = 0; i < c->g->n; i++)
+		if (!c->g->h[i].born && gfile_put(c->join_fds[i], "0"))
 			return "join the control group";
-	}
 	return NULL;
+}
+
+void group_joined(struct group *c)
+{
+	for (size_t i = 0; i < HIER_MAX; i++)
+		if (c->join_fds[i] >= 0)
+			close(TAKE_FD(c->join_fds[i]));
 }

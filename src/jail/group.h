@@ -97,6 +97,8 @@ MUST_CHECK pid_t group_fork(struct group *c);
 /* In the child, first of all: joins the hierarchies that birth did not.  NULL,
  * or the words for what failed with errno; allocates nothing. */
 MUST_CHECK const char *group_join(const struct group *c);
+/* In the maker, once the child lives: closes what only its joining needed. */
+void group_joined(struct group *c);
 /* In the child, when it has joined: closes its copies of our descriptors. */
 void group_leave_fds(const struct group *c);
 /* Readable at any time: "cpu.stat" (v2) or "cpuacct.usage" (v1); the core reads

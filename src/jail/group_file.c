@@ -37,7 +37,7 @@ int gfile_read(int place, const char *at, const char *name,
 }
 
 /* One write: the kernel takes the whole value or none of it. */
-static int write_whole(int fd, const char *text)
+int gfile_put(int fd, const char *text)
 {
 	ssize_t n = write(fd, text, strlen(text));
 
@@ -51,7 +51,7 @@ int gfile_write(int place, const char *at, const char *name, const char *text)
 {
 	CLEANUP_FD int fd = gfile_open(place, at, name, O_WRONLY);
 
-	return fd < 0 ? -1 : write_whole(fd, text);
+	return fd < 0 ? -1 : gfile_put(fd, text);
 }
 
 bool gfile_exists(int place, const char *at, const char *name)
@@ -125,7 +125,7 @@ int gfile_set(int place, const char *at, const struct gset *s,
 	ssize_t n;
 
 	snprintf(text, sizeof text, "%" PRIu64, s->value);
-	if (fd < 0 || write_whole(fd, text))
+	if (fd < 0 || gfile_put(fd, text))
 		return err_sys(err, GROUP_WHERE, "write %s to %s", text,
 			       s->name);
 	n = pread(fd, back, sizeof back - 1, 0);

@@ -159,6 +159,7 @@ static void close_group(struct group *c)
 	cleanup_fd(&c->birth_fd);
 	cleanup_fd(&c->event_fd);
 	cleanup_fd(&c->watch_fd);
+	group_joined(c);
 }
 
 void group_free(struct group *c)

@@ -54,6 +54,7 @@ struct group {
 	struct groups *g; /* borrowed */
 	char at[128]; /* from the places */
 	int birth_fd; /* -1: none */
+	int join_fds[HIER_MAX]; /* where birth does not do it; -1 */
 	int event_fd; /* v1: an eventfd; v2: an epoll of watch_fd; -1: none */
 	int watch_fd; /* v2: memory.events; -1: none */
 	uint64_t oom_seen;
@@ -65,6 +66,7 @@ int gfile_open(int place, const char *at, const char *name, int flags);
 /* The text, NUL-terminated, at most GROUP_TEXT_MAX bytes of it. */
 int gfile_read(int place, const char *at, const char *name,
 	       char text[GROUP_TEXT_MAX]);
+int gfile_put(int fd, const char *text);
 int gfile_write(int place, const char *at, const char *name, const char *text);
 bool gfile_exists(int place, const char *at, const char *name);
 /* The number after `key` at the beginning of a line, or, key NULL, the whole

@@ -393,6 +393,8 @@ static int admit(struct nursery *n, const struct native_admit *a,
 	r = c->group ? group_limit(c->group, &l, err) : 0;
 	if (r)
 		return r;
+	if (c->group)
+		group_joined(c->group);
 	c->weight = l.cpu_weight;
 	c->old_at_us = clock_monotonic_us() + OLD_RUN_US;
 	share(n);
