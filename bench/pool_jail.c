@@ -2,8 +2,8 @@
  * ahead.
  *
  * A spawner is started once and keeps no jail ready.  N rounds: one jail is
- * asked for, runs TRUE (a static program), and is gone with all that was in it;
- * then TRUE is run without a jail, and COMMAND.  Before each there is a rest, so
+ * asked for, runs TRUE (a static program), and is ended as a run without write
+ * grants is; then TRUE is run without a jail, and COMMAND.  Before each there is a rest, so
  * that what the spawner or the kernel does after an end falls into none of them.
  * A line of nanoseconds a round:
  * the jail, of which until it was parked, until it was admitted, until its
@@ -151,7 +151,7 @@ static struct times one_jail(struct bench *b)
 	send_run(&s->channel, &b->plan);
 	hear_outcome(&s->channel);
 	t.told = now_ns();
-	check(jails_end(b->jails, s, false, &dead, &e), &e);
+	check(jails_end(b->jails, s, true, &dead, &e), &e);
 	t.gone = now_ns();
 	if (cpu >= 0)
 		close(cpu);
