@@ -326,8 +326,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input in = {data, size};
 	struct plan plan = {.limits = {.files = 20}, .grants = grants,
 			    .n_grants = 7, .argv = strings, .env = strings};
-	struct wasi_host host = {&in,	    say,       open_name, stat_name,
-				 list_names, read_link, read_at,   forget};
+	struct wasi_host host = {.data = &in,
+				 .write = say,
+				 .open = open_name,
+				 .stat = stat_name,
+				 .list = list_names,
+				 .readlink = read_link,
+				 .pread = read_at,
+				 .close = forget};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
 				 .sigev_signo = SIGUSR2};
 	struct wasi_report report;

@@ -52,6 +52,7 @@ extern "C" {
 struct redoma;        /* a handle: warm workers, keyed by tenant */
 struct redoma_policy; /* an immutable set of grants and limits */
 struct redoma_result; /* what one run came to */
+struct redoma_call;   /* a tool was called, and is to be answered */
 
 enum redoma_code {
 	REDOMA_OK = 0,
@@ -139,10 +140,36 @@ struct redoma_request { /* everything borrowed for the call */
 	 * otherwise. */
 	void (*on_wait)(void *data, const char *what);
 	void *on_wait_data;
+	/* Called by redoma_run, on its thread, when the guest calls a tool that
+	 * the policy grants, with arguments that it allows.  The call is
+	 * answered exactly once, now or later, on any thread; up to
+	 * limits.in_flight are under way at once.  Needed if tools are
+	 * granted; must not use the handle but for redoma_cancel. */
+	void (*on_call)(void *data, struct redoma_call *c);
+	void *on_call_data;
 };
 #define REDOMA_REQUEST_INIT \
-	{sizeof(struct redoma_request), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-	 0, 0}
+	{sizeof(struct redoma_request),                                      \
+	 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+/* Calls of tools.  A call lives until it is answered, also past its run: what
+ * is then answered goes nowhere.  After an error of these it is not answered
+ * yet. */
+REDOMA_API const char *redoma_call_tool(const struct redoma_call *c);
+/* One JSON object, checked against the policy. */
+REDOMA_API const char *redoma_call_args(const struct redoma_call *c,
+					uint64_t *ret_len);
+/* Not 0: the run has ended, and nobody waits for the answer. */
+REDOMA_API int redoma_call_is_over(const struct redoma_call *c);
+/* With one JSON value of less than 1 MiB. */
+REDOMA_API REDOMA_MUST_CHECK int redoma_answer(struct redoma_call *c,
+					       const char *json, uint64_t len,
+					       struct redoma_error *err);
+/* The guest gets an error of that name (at most 256 bytes) and message (4096;
+ * both are cut): say what the guest's author may know, no stack of yours. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_answer_error(struct redoma_call *c, const char *name,
+		    const char *message, struct redoma_error *err);
 
 /* Policies.  `base_dir` is what relative host paths start from; NULL: ".". */
 REDOMA_API REDOMA_MUST_CHECK int

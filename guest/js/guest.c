@@ -13,6 +13,7 @@ volatile int32_t *redoma_interrupt_ptr(void);
 void *redoma_alloc(uint32_t n);
 void redoma_free(void *p);
 int32_t redoma_run(const char *request, uint32_t len);
+int32_t redoma_resume(void);
 struct guest_result *redoma_result(void);
 
 struct guest guest;
@@ -36,6 +37,7 @@ static int fill_native(JSContext *ctx)
 		files_add,
 		lines_add,
 		module_add,
+		tools_add,
 	};
 
 	guest.native = JS_NewObject(ctx);
@@ -72,6 +74,7 @@ EXPORT(redoma_init) void redoma_init(void)
 	JSContext *ctx;
 
 	guest.rejected = JS_UNDEFINED;
+	guest.held = JS_UNDEFINED;
 	guest.rt = quick_runtime_new(&guest.memory_limit, &guest.oom);
 	if (!guest.rt)
 		__builtin_trap();
@@ -116,40 +119,46 @@ static bool in_request(const struct guest_span *s, uint32_t len)
 	return s->off <= len && s->len <= len - s->off;
 }
 
+/* Where the next list of a request begins. */
+struct lists {
+	const uint32_t *words;
+	uint32_t len, at; /* bytes of the request; a word of it */
+};
+
+static bool take_list(struct lists *l, uint32_t *ret_n,
+		      const struct guest_span **ret)
+{
+	uint32_t words = l->len / 4, n;
+
+	if (l->at >= words)
+		return false;
+	n = l->words[l->at++];
+	if (n > (words - l->at) / 2)
+		return false;
+	*ret_n = n;
+	*ret = (const struct guest_span *)(l->words + l->at);
+	l->at += 2 * n;
+	for (uint32_t i = 0; i < n; i++)
+		if (!in_request(&(*ret)[i], l->len))
+			return false;
+	return true;
+}
+
 /* The host builds requests, but a wrong one must not become a wild read. */
 static bool take_request(const char *p, uint32_t len)
 {
 	const struct guest_request *q = (const struct guest_request *)p;
-	uint32_t words = (len - (len & 3)) / 4, at = sizeof(*q) / 4;
-	const uint32_t *w = (const uint32_t *)p;
-	uint32_t argc, envc;
+	struct lists l = { (const uint32_t *)p, len, sizeof(*q) / 4 };
 
 	if (len < sizeof(*q) + 4 || q->magic != GUEST_REQUEST_MAGIC ||
 	    !in_request(&q->source, len) || !in_request(&q->input, len) ||
 	    !in_request(&q->name, len))
 		return false;
-	argc = w[at++];
-	if (argc > (words - at) / 2)
-		return false;
-	at += 2 * argc;
-	if (at >= words)
-		return false;
-	envc = w[at++];
-	if (envc > (words - at) / 2)
-		return false;
 	guest.base = p;
 	guest.request = q;
-	guest.argc = argc;
-	guest.args = (const struct guest_span *)(w + sizeof(*q) / 4 + 1);
-	guest.envc = envc;
-	guest.env = (const struct guest_span *)(w + at);
-	for (uint32_t i = 0; i < argc; i++)
-		if (!in_request(&guest.args[i], len))
-			return false;
-	for (uint32_t i = 0; i < envc; i++)
-		if (!in_request(&guest.env[i], len))
-			return false;
-	return true;
+	return take_list(&l, &guest.argc, &guest.args) &&
+	       take_list(&l, &guest.envc, &guest.env) &&
+	       take_list(&l, &guest.toolc, &guest.tools);
 }
 
 static int set_input(JSContext *ctx)
@@ -169,47 +178,73 @@ static int set_input(JSContext *ctx)
 	return r < 0 ? -1 : 0;
 }
 
-/* The value of a settled promise, or -1 with its reason thrown. */
-static int settle(JSContext *ctx, JSValue p, JSValue *ret)
+/* The value of a promise, as far as it can be known. */
+static JSValue settled(JSContext *ctx, JSValueConst p)
 {
-	if (loop_run(ctx))
-		return -1;
 	switch (JS_PromiseState(ctx, p)) {
 	case JS_PROMISE_FULFILLED:
-		*ret = JS_PromiseResult(ctx, p);
-		return 0;
+		return JS_PromiseResult(ctx, p);
 	case JS_PROMISE_REJECTED:
-		JS_Throw(ctx, JS_PromiseResult(ctx, p));
-		return -1;
+		return JS_Throw(ctx, JS_PromiseResult(ctx, p));
 	default:
 		guest.exit_code = 13;
-		JS_ThrowPlainError(ctx, "the script waits for a promise that "
-				   "nothing is going to settle");
-		return -1;
+		return JS_ThrowPlainError(ctx, "the script waits for a promise "
+					  "that nothing is going to settle");
+	}
+}
+
+/* To the run's value, or to where it has to wait.  0; 1: there is an error in
+ * the result; 2: it waits; -1: an exception is pending. */
+static int advance(JSContext *ctx)
+{
+	JSValue v;
+	int r;
+
+	for (;;) {
+		r = loop_run(ctx);
+		if (r)
+			return r < 0 ? -1 : 2;
+		v = guest.held;
+		if (!guest.raw && !JS_IsPromise(v))
+			return outcome_value(ctx, v) ? 1 : 0;
+		v = settled(ctx, v);
+		if (!JS_IsException(v) && guest.raw)
+			v = source_value(ctx, v);
+		guest.raw = false;
+		if (JS_IsException(v))
+			return -1;
+		guest.held = v;
 	}
 }
 
 static int run(JSContext *ctx, bool *ret_syntax)
 {
 	const struct guest_request *q = guest.request;
-	JSValue p, v;
 
-	if (set_input(ctx))
+	if ((guest.toolc && tools_start(ctx)) || set_input(ctx))
 		return -1;
-	p = source_start(ctx, guest.base + q->source.off, q->source.len,
-			 guest.base + q->name.off, ret_syntax);
-	if (JS_IsException(p))
+	guest.held = source_start(ctx, guest.base + q->source.off,
+				  q->source.len, guest.base + q->name.off,
+				  ret_syntax);
+	if (JS_IsException(guest.held))
 		return -1;
-	if (guest.shape == GUEST_PLAIN)
-		v = loop_run(ctx) ? JS_EXCEPTION : p;
-	else
-		v = settle(ctx, p, &v) ? JS_EXCEPTION : source_value(ctx, v);
-	while (JS_IsPromise(v))
-		if (settle(ctx, v, &v))
-			return -1;
-	if (JS_IsException(v) || loop_run(ctx))
-		return -1;
-	return outcome_value(ctx, v) ? 1 : 0;
+	guest.raw = guest.shape != GUEST_PLAIN;
+	return advance(ctx);
+}
+
+/* Ends a step; what it returns is what the host is told. */
+static int32_t step_end(int r, bool syntax)
+{
+	if (r == 2) {
+		out_flush();
+		return 2;
+	}
+	if (r < 0)
+		outcome_error(guest.ctx, syntax);
+	else if (r == 0)
+		guest.result.exit_code = guest.exit_code;
+	out_flush();
+	return guest.result.kind == GUEST_OK ? 0 : 1;
 }
 
 EXPORT(redoma_run) int32_t redoma_run(const char *request, uint32_t len)
@@ -224,10 +259,15 @@ EXPORT(redoma_run) int32_t redoma_run(const char *request, uint32_t len)
 		__builtin_trap();
 	guest.memory_limit = guest.request->memory_limit;
 	r = run(guest.ctx, &syntax);
-	if (r < 0)
-		outcome_error(guest.ctx, syntax);
-	else if (r == 0)
-		guest.result.exit_code = guest.exit_code;
-	out_flush();
-	return guest.result.kind == GUEST_OK ? 0 : 1;
+	return step_end(r, syntax);
+}
+
+EXPORT(redoma_resume) int32_t redoma_resume(void)
+{
+	JS_UpdateStackTop(guest.rt);
+	if (loop_ending()) {
+		JS_ThrowInternalError(guest.ctx, "interrupted");
+		return step_end(-1, false);
+	}
+	return step_end(advance(guest.ctx), false);
 }

@@ -51,7 +51,7 @@ struct guest_request {
 	uint32_t magic;
 	struct guest_span source, input, name;
 	uint32_t memory_limit;
-	/* argc, argc spans, envc, envc spans */
+	/* argc, argc spans, envc, envc spans, toolc, toolc spans */
 };
 
 struct guest {
@@ -66,8 +66,10 @@ struct guest {
 	JSModuleDef *module; /* of a module */
 	const char *base;	/* the request */
 	const struct guest_request *request;
-	const struct guest_span *args, *env;
-	uint32_t argc, envc;
+	const struct guest_span *args, *env, *tools;
+	uint32_t argc, envc, toolc;
+	JSValue held;		/* the value to be, or its promise */
+	bool raw;		/* of a promise: as source_start gave it */
 	JSValue native;		/* what the prelude sees of C */
 	JSValue hooks;		/* what C sees of the prelude */
 	JSValue rejected;	/* array of promise, reason pairs */
@@ -95,13 +97,21 @@ int lines_add(JSContext *ctx, JSValueConst native);
 int loop_add(JSContext *ctx, JSValueConst native);
 int process_add(JSContext *ctx, JSValueConst native);
 int module_add(JSContext *ctx, JSValueConst native);
+int tools_add(JSContext *ctx, JSValueConst native);
 
 /* Evaluates the built-in JavaScript; called once, before the snapshot. */
 int prelude_load(JSContext *ctx);
 
 /* Drains ticks, jobs and timers until the main promise is settled and nothing
- * is left, or an error ends the run.  0; -1 with an exception pending. */
+ * is left, or an error ends the run.  0; 1: nothing is left but calls of tools
+ * that are not answered; -1 with an exception pending. */
 int loop_run(JSContext *ctx);
+/* tools.c: makes the global `tools` of the names in the request. */
+int tools_start(JSContext *ctx);
+uint32_t tools_waiting(void); /* calls that are not settled */
+/* Settles those whose answers are here.  If there is none, waits for one that
+ * long (0: not).  How many; -1 with an exception. */
+int tools_hear(JSContext *ctx, uint64_t timeout_us);
 /* Runs what is due now: ticks and jobs.  0, or -1 with an exception. */
 int loop_drain(JSContext *ctx);
 /* Notes rejections that nobody handles. */

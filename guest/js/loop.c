@@ -283,18 +283,53 @@ static int run_due(JSContext *ctx)
 	return 0;
 }
 
+/* Sleeps until the first timer is due or a call of a tool is answered.  The
+ * host's wait is a clock of its own: a policy without one has it too. */
+static int wait_for_both(JSContext *ctx, double due_ms)
+{
+	double left;
+	int n;
+
+	note_time();
+	left = due_ms - loop.now_ms;
+	n = tools_hear(ctx, left > 0 ? (uint64_t)(left * 1e3) + 1 : 0);
+	if (n < 0)
+		return -1;
+	note_time();
+	if (n == 0 && loop.now_ms < due_ms)
+		loop.now_ms = due_ms;
+	return loop_drain(ctx);
+}
+
+/* Nothing is due.  1: only answers can bring it further. */
+static int wait_more(JSContext *ctx)
+{
+	const struct call *first = loop.timers.first;
+	int n;
+
+	if (!tools_waiting())
+		return first ? wait_for(ctx, first->due_ms) : 0;
+	n = tools_hear(ctx, 0);
+	if (n)
+		return n < 0 ? -1 : loop_drain(ctx);
+	return first ? wait_for_both(ctx, first->due_ms) : 1;
+}
+
 int loop_run(JSContext *ctx)
 {
 	if (loop_drain(ctx))
 		return -1;
-	while (loop.n_ref > 0) {
+	while (loop.n_ref > 0 || tools_waiting()) {
+		int r;
+
 		if (run_due(ctx) || run_immediates(ctx))
 			return -1;
-		if (!loop.n_ref || loop.immediates.first)
+		if (loop.immediates.first ||
+		    !(loop.n_ref || tools_waiting()))
 			continue;
-		if (loop.timers.first &&
-		    wait_for(ctx, loop.timers.first->due_ms))
-			return -1;
+		r = wait_more(ctx);
+		if (r)
+			return r;
 	}
 	return 0;
 }

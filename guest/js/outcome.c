@@ -122,6 +122,14 @@ static void describe_plain(JSContext *ctx, JSValueConst e)
 	set_name("Uncaught");
 }
 
+static void explain_tools(const char *message)
+{
+	if (!strcmp(message, "tools is not defined"))
+		set_message("tools is not defined: this run was granted no "
+			    "tool; a policy grants one by its name, "
+			    "tools: [NAME]");
+}
+
 /* A browser's names for the network are not defined, so that no program takes
  * this for a browser; one that needs them is told why. */
 static void explain(JSContext *ctx, JSValueConst e)
@@ -136,6 +144,7 @@ static void explain(JSContext *ctx, JSValueConst e)
 
 	if (!quick_is_native_error(ctx, e, "ReferenceError"))
 		return;
+	explain_tools(message);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(text, sizeof(text), "%s is not defined", names[i]);
 		if (strcmp(message, text))

@@ -94,6 +94,10 @@ static char readline_js[] = {
 #embed "prelude/readline.js"
 	, 0
 };
+static char tools_js[] = {
+#embed "prelude/tools.js"
+	, 0
+};
 static char modules_js[] = {
 #embed "prelude/modules.js"
 	, 0
@@ -128,6 +132,7 @@ static const struct {
 	{ "node:fs", fs_js, sizeof(fs_js) },
 	{ "node:fs_async", fs_async_js, sizeof(fs_async_js) },
 	{ "node:readline", readline_js, sizeof(readline_js) },
+	{ "node:tools", tools_js, sizeof(tools_js) },
 	{ "node:modules", modules_js, sizeof(modules_js) },
 };
 

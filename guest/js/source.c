@@ -155,7 +155,8 @@ static JSValue module_value(JSContext *ctx)
 		return v;
 	g = JS_GetGlobalObject(ctx);
 	args[0] = JS_GetPropertyStr(ctx, g, "input");
-	args[1] = JS_NewObject(ctx);
+	args[1] = guest.toolc ? JS_GetPropertyStr(ctx, g, "tools") :
+				JS_NewObject(ctx);
 	JS_FreeValue(ctx, g);
 	g = JS_Call(ctx, v, JS_UNDEFINED, 2, args);
 	JS_FreeValue(ctx, args[0]);

@@ -342,6 +342,11 @@ int seal_argv(struct sealed *s, const char *program, const char *const *args,
 	return copy_names((char *const *)args, program, &s->plan.argv, err);
 }
 
+int seal_tools(struct sealed *s, char *const *names, struct redoma_error *err)
+{
+	return names ? copy_names(names, NULL, &s->plan.tools, err) : 0;
+}
+
 const struct plan *seal_plan(const struct sealed *s)
 {
 	return &s->plan;

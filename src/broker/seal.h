@@ -48,6 +48,10 @@ MUST_CHECK int seal_open_watched(const struct policy *p, struct board *board,
  * be NULL).  At most once, before the plan is sent. */
 MUST_CHECK int seal_argv(struct sealed *s, const char *program,
 			 const char *const *args, struct redoma_error *err);
+/* The names of the tools that the guest may call (NULL-terminated, may be
+ * NULL); likewise. */
+MUST_CHECK int seal_tools(struct sealed *s, char *const *names,
+			  struct redoma_error *err);
 /* Borrowed; its descriptors are the worker's to be sent, ours to close. */
 const struct plan *seal_plan(const struct sealed *s);
 /* The largest file that the run may make, for RLIMIT_FSIZE; 0: none. */

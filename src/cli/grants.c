@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/tools.h"
 
 const struct option grants_options[] = {
 	{.name = "policy", .value = "FILE", .words = "@file",
@@ -35,8 +36,9 @@ const struct option grants_options[] = {
 	 .help = "of a native program: root=runtime:NAME or DIR, tmp, pids"},
 	{.name = "allow", .value = "'GET URL'", .repeats = true,
 	 .help = "network requests: read and shown, refused in this release"},
-	{.name = "tool", .value = "NAME", .repeats = true,
-	 .help = "tools: read and shown, refused in this release"},
+	{.name = "tool", .value = "NAME='COMMAND ARGS'", .repeats = true,
+	 .help = "let the guest call tools.NAME: a process of this machine, "
+		 "JSON in and out"},
 	{0},
 };
 
@@ -81,6 +83,23 @@ static int check_once(const struct args *a, size_t i, struct redoma_error *err)
 	return 0;
 }
 
+/* A policy grants the name of a tool; its command is ours (cli/tools.h). */
+static int with(const struct redoma_policy *p, const struct option *o,
+		const char *value, struct redoma_policy **ret,
+		struct redoma_error *err)
+{
+	CLEANUP_FREE char *name = NULL;
+	const char *command;
+	struct str s;
+
+	if (strcmp(o->name, "tool"))
+		return redoma_policy_with(p, key_of(o), value, NULL, ret, err);
+	s = tools_name(value, &command);
+	name = strndup(s.p, s.len);
+	return name ? redoma_policy_with(p, "tool", name, NULL, ret, err)
+		    : err_nomem(err, "cli");
+}
+
 /* Replaces *p by *p with every option of the command line, in order. */
 static int add_options(const struct args *a, struct redoma_policy **p,
 		       struct redoma_error *err)
@@ -95,8 +114,7 @@ static int add_options(const struct args *a, struct redoma_policy **p,
 		rc = check_once(a, i, err);
 		if (rc)
 			return rc;
-		rc = redoma_policy_with(*p, key_of(o), a->given[i].value, NULL,
-					&next, err);
+		rc = with(*p, o, a->given[i].value, &next, err);
 		if (rc)
 			return rc;
 		redoma_policy_free(*p);

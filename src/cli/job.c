@@ -9,6 +9,7 @@
 #include "cli/exits.h"
 #include "cli/grants.h"
 #include "cli/print.h"
+#include "cli/tools.h"
 
 const struct option job_options[] = {
 	{.name = "input", .value = "JSON|@FILE|-", .words = "@file",
@@ -56,6 +57,11 @@ static void redoma_cleanup(struct redoma **r)
 	redoma_close(*r);
 }
 
+static void tools_cleanup(struct tools **t)
+{
+	tools_close(*t);
+}
+
 int job_refused(const struct args *a, const struct redoma_error *err)
 {
 	return print_refused(err, args_has(a, "json"));
@@ -84,6 +90,7 @@ int job_run(const struct args *a, const struct source *s, const char *name)
 	CLEANUP(buf_done) struct buf input = {0};
 	CLEANUP(grants_done) struct grants g = {0};
 	CLEANUP(result_cleanup) struct redoma_result *result = NULL;
+	CLEANUP(tools_cleanup) struct tools *tools = NULL;
 	const struct print_style style = {args_has(a, "json"),
 					  args_has(a, "stats"),
 					  args_has(a, "quiet")};
@@ -95,6 +102,8 @@ int job_run(const struct args *a, const struct source *s, const char *name)
 
 	if (spec)
 		rc = source_input(spec, s->language, &input, &err);
+	if (!rc)
+		rc = tools_open(a, style.quiet, &tools, &err);
 	if (!rc)
 		rc = grants_build(a, NULL, &g, &err);
 	if (rc)
@@ -109,6 +118,8 @@ int job_run(const struct args *a, const struct source *s, const char *name)
 	q.invoke = args_value(a, "invoke");
 	q.native = args_has(a, "native");
 	q.narrow = g.request;
+	q.on_call = tools_on_call;
+	q.on_call_data = tools;
 	if (!style.json) {
 		q.on_output = print_live;
 		q.on_output_data = &live;
@@ -117,6 +128,7 @@ int job_run(const struct args *a, const struct source *s, const char *name)
 		q.on_wait = print_wait;
 	catch_signals();
 	rc = go(&g, &q, &result, &err);
+	tools_close(TAKE_PTR(tools));
 	if (rc && signalled) {
 		job_refused(a, &err);
 		return EXIT_CANCELLED;

@@ -13,8 +13,10 @@ static const char limits[] =
 	"  output   1MiB      stdout, stderr and value together\n"
 	"  fuel     not set   instructions counted; makes cost repeatable\n"
 	"  files    64        open handles; one more fails in the guest\n"
-	"  calls, in_flight   tool calls; without effect: no tools in this "
-	"release\n"
+	"  calls    256       calls of tools in one run\n"
+	"  in_flight  32      of these under way at once; more wait; both are "
+	"without\n"
+	"                     effect where no tool is granted\n"
 	"\n"
 	"A limit ends the run with exit code 3 and says which one it was. An\n"
 	"allocation over memory may instead fail in the guest.\n";

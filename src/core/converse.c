@@ -99,8 +99,13 @@ static int answer(struct slot *s, const struct errand *e, const void *body,
 		  size_t len, struct talk *t, struct redoma_error *err)
 {
 	struct redoma_error why;
-	int r = granted_call(e->granted, &s->channel, body, len, &why);
+	int r = 0;
 
+	/* The usher sends by itself: nothing of ours may be half sent. */
+	if (s->channel.out.len)
+		r = channel_flush(&s->channel, NULL, 0, &why);
+	if (!r)
+		r = granted_call(e->granted, &s->channel, body, len, &why);
 	return judge(r, &why, t, err);
 }
 
@@ -144,6 +149,24 @@ static int take_output(const struct errand *e, const struct frame *f,
 	return keep(out ? &res->out : &res->err, body, f->len, err);
 }
 
+static int take_tool(struct slot *s, const struct errand *e,
+		     const struct frame *f, const void *body, struct talk *t,
+		     struct redoma_error *err)
+{
+	static const enum verdict verdicts[] = {
+		[DESK_GOES_ON] = VERDICT_OUTCOME,
+		[DESK_BROKEN] = VERDICT_PROTOCOL,
+		[DESK_LIMIT] = VERDICT_CALLS,
+		[DESK_DENIED] = VERDICT_DENIED,
+	};
+	enum desk_end end = DESK_BROKEN;
+	int r = e->desk ? desk_hear(e->desk, &s->channel, f, body, &end, err)
+			: 0;
+
+	t->verdict = verdicts[end];
+	return r;
+}
+
 /* One frame from the worker.  *ret_over: the conversation is at its end. */
 static int hear(struct slot *s, const struct errand *e, const struct frame *f,
 		const void *body, struct talk *t, bool *ret_over,
@@ -167,6 +190,10 @@ static int hear(struct slot *s, const struct errand *e, const struct frame *f,
 	case FRAME_CALL:
 		t->verdict = VERDICT_OUTCOME;
 		r = answer(s, e, body, f->len, t, err);
+		*ret_over = t->verdict != VERDICT_OUTCOME;
+		return r;
+	case FRAME_TOOL:
+		r = take_tool(s, e, f, body, t, err);
 		*ret_over = t->verdict != VERDICT_OUTCOME;
 		return r;
 	case FRAME_OUTCOME:
@@ -214,9 +241,11 @@ static int listen_on(struct redoma *h, struct slot *s, const struct errand *e,
 		/* Also while it never stops talking. */
 		if (now >= at && (over = watch_over(w, &t->verdict)))
 			break;
+		r = e->desk ? desk_tend(e->desk, &s->channel, at, &why) : 0;
 		give_way(s, &h->turn);
-		r = channel_recv(&s->channel, now < at ? at - now : 0, &f,
-				 &body, &why);
+		if (!r)
+			r = channel_recv(&s->channel, now < at ? at - now : 0,
+					 &f, &body, &why);
 		if (!r)
 			r = hear(s, e, &f, body, t, &over, err);
 		else if (r == REDOMA_E_BUSY) {

@@ -5,6 +5,7 @@
 #ifndef CORE_CONVERSE_H
 #define CORE_CONVERSE_H
 
+#include "core/desk.h"
 #include "core/granted.h"
 #include "core/handle.h"
 #include "core/result.h"
@@ -18,6 +19,7 @@
 /* What is sent; borrowed. */
 struct errand {
 	struct granted *granted;
+	struct desk *desk; /* NULL: no tool is granted */
 	const int *mounts; /* native: see granted_way */
 	size_t n_mounts;
 	int cpu_fd; /* of group_cpu_read; with native alone; -1: not told */
@@ -39,6 +41,8 @@ enum verdict {
 	VERDICT_OUTPUT,	   /* sent more than it may */
 	VERDICT_GONE,	   /* its end of the conversation closed */
 	VERDICT_PROTOCOL,  /* it broke the protocol */
+	VERDICT_CALLS,	   /* called tools more often than it may */
+	VERDICT_DENIED,	   /* was refused a tool, and on_denied is end */
 	VERDICT_CANCELLED
 };
 

@@ -194,6 +194,18 @@ static void cleanup_granted(struct granted **g)
 	granted_close(*g);
 }
 
+/* The plan has their names alone. */
+static int seal_names(struct granted *g, struct redoma_error *err)
+{
+	char *names[TOOLS_MAX + 1];
+	size_t n = g->policy->n_tools;
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = g->policy->tools[i].name;
+	names[n] = NULL;
+	return n ? seal_tools(g->sealed, names, err) : 0;
+}
+
 int granted_open(struct redoma *h, const struct granted_want *w,
 		 struct granted **ret, struct redoma_error *err)
 {
@@ -211,6 +223,8 @@ int granted_open(struct redoma *h, const struct granted_want *w,
 	r = seal_open(&bare, &g->sealed, err);
 	if (!r)
 		r = seal_argv(g->sealed, w->program, w->args, err);
+	if (!r)
+		r = seal_names(g, err);
 	if (r)
 		return r;
 	g->plan = *seal_plan(g->sealed);

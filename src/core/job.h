@@ -17,6 +17,7 @@ struct job {
 	const struct lang *lang;
 	const char *name;
 	struct granted *granted;
+	struct desk *desk; /* NULL: no tool is granted */
 	char image[PATH_ROOM];
 	struct module module;
 	int artefact;

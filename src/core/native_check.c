@@ -21,6 +21,8 @@ static int check_policy(const struct policy *p, struct redoma_error *err)
 	if (p->random != SOURCE_REAL)
 		return unfit(err, "random",
 			     "it can read the machine's random numbers");
+	if (p->n_tools)
+		return unfit(err, "tools", "it has no way to call them");
 	if (p->end_on_denied)
 		return unfit(err, "on_denied: end",
 			     "what the kernel refuses it is not told to us");

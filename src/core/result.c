@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "jail/jail.h"
-#include "policy/policy.h"
+#include "policy/tools.h"
 
 static const char *const status_names[] = {
 	[REDOMA_STATUS_OK] = "ok",
@@ -39,19 +39,34 @@ struct redoma_result *result_new(void)
 	return calloc(1, sizeof(struct redoma_result));
 }
 
+void result_denials_free(struct result_denial *d, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(d[i].path);
+		free(d[i].allow);
+	}
+	free(d);
+}
+
+void result_calls_free(struct result_call *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(c[i].tool);
+		free(c[i].error);
+	}
+	free(c);
+}
+
 void redoma_result_free(struct redoma_result *r)
 {
 	size_t i;
 
 	if (!r)
 		return;
-	for (i = 0; i < r->n_denials; i++) {
-		free(r->denials[i].path);
-		free(r->denials[i].allow);
-	}
+	result_denials_free(r->denials, r->n_denials);
+	result_calls_free(r->calls, r->n_calls);
 	for (i = 0; i < r->n_files; i++)
 		free(r->files[i].path);
-	free(r->denials);
 	free(r->files);
 	buf_done(&r->value);
 	buf_done(&r->out);
@@ -169,6 +184,9 @@ static int print_allow(const struct result_denial *d, struct buf *line)
 {
 	CLEANUP(buf_done) struct buf path = {0};
 
+	if (!strcmp(d->op, "tool"))
+		return tools_print_allow((struct str){d->path, d->path_len},
+					 NULL, POLICY_UNSET, line);
 	if (strcmp(d->op, "mkdir"))
 		return policy_print_allow(d->path, d->path_len, d->write, line);
 	return buf_add(&path, d->path, d->path_len) || buf_add(&path, "/", 1) ||
@@ -185,7 +203,7 @@ static void put_denial(struct json_writer *w, const struct redoma_result *r,
 	json_write_key(w, "path");
 	json_write_string(w, d->path, d->path_len);
 	put_u64(w, "count", d->count);
-	if (d->path_len && r->nothing_granted)
+	if (d->path_len && r->nothing_granted && strcmp(d->op, "tool"))
 		put_text(w, "why", "no file or directory was granted");
 	if (d->allow)
 		put_text(w, "allow", d->allow);
@@ -236,6 +254,27 @@ static void put_files(struct json_writer *w, const struct redoma_result *r)
 	json_write_begin(w, '[');
 	for (i = 0; i < r->n_files; i++)
 		put_file(w, &r->files[i]);
+	json_write_end(w, ']');
+}
+
+static void put_calls(struct json_writer *w, const struct redoma_result *r)
+{
+	if (!r->n_calls)
+		return;
+	json_write_key(w, "calls");
+	json_write_begin(w, '[');
+	for (size_t i = 0; i < r->n_calls; i++) {
+		const struct result_call *c = &r->calls[i];
+
+		json_write_begin(w, '{');
+		put_text(w, "tool", c->tool);
+		json_write_key(w, "ms");
+		json_write_double(w, (double)c->us / 1000);
+		put_bool(w, "ok", c->ok);
+		if (c->error)
+			put_text(w, "error", c->error);
+		json_write_end(w, '}');
+	}
 	json_write_end(w, ']');
 }
 
@@ -355,6 +394,7 @@ static int print(const struct redoma_result *r, struct buf *out)
 	put_limit(&w, r);
 	put_denials(&w, r);
 	put_files(&w, r);
+	put_calls(&w, r);
 	put_usage(&w, &r->usage);
 	put_walls(&w, r);
 	put_bool(&w, "pure", r->pure);

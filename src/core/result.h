@@ -26,6 +26,13 @@ struct result_file {
 	char why[sizeof((struct redoma_error *)0)->text]; /* "" if published */
 };
 
+struct result_call {
+	char *tool; /* owned */
+	uint64_t from_us, us;
+	bool over, ok;
+	char *error; /* owned; NULL if ok */
+};
+
 struct result_usage {
 	uint64_t wall_us, cpu_us, queue_us, reset_us, fuel;
 	uint64_t memory_bytes, read_bytes, written_bytes;
@@ -51,6 +58,8 @@ struct redoma_result {
 	size_t n_denials;
 	struct result_file *files;
 	size_t n_files;
+	struct result_call *calls;
+	size_t n_calls;
 	struct result_usage usage;
 	struct spawn_ready walls;
 	bool native;	 /* one wall, the kernel's */
@@ -61,5 +70,7 @@ struct redoma_result {
 };
 
 struct redoma_result *result_new(void); /* NULL: out of memory */
+void result_denials_free(struct result_denial *d, size_t n);
+void result_calls_free(struct result_call *c, size_t n);
 
 #endif

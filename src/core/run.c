@@ -25,6 +25,7 @@ static void job_done(struct job *j)
 	if (j->slot)
 		pool_kill(j->h->pool, j->slot, false, NULL);
 	granted_close(j->granted);
+	desk_close(j->desk);
 	if (j->artefact >= 0)
 		close(j->artefact);
 	redoma_result_free(j->result);
@@ -229,6 +230,21 @@ static int take(struct job *j, struct redoma_error *err)
 	return 0;
 }
 
+/* Somebody has to answer. */
+static int open_desk(struct job *j, struct redoma_error *err)
+{
+	struct desk_want w = {j->policy, j->q->on_call, j->q->on_call_data};
+
+	if (!j->policy->n_tools)
+		return 0;
+	if (!w.on_call)
+		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+			       "the policy grants tools, and nobody here "
+			       "answers for them: set on_call, or take `tools` "
+			       "out");
+	return desk_open(&w, &j->desk, err);
+}
+
 static int make_id(struct job *j, struct redoma_error *err)
 {
 	uint32_t n;
@@ -398,6 +414,7 @@ static int execute(struct job *j, struct redoma_error *err)
 	struct redoma_error why = {0};
 	struct errand e = {
 		.granted = j->granted,
+		.desk = j->desk,
 		.module_fd = j->slot->loaded ? -1 : j->artefact,
 		.name = j->name,
 		.invoke = j->q->invoke,
@@ -419,6 +436,8 @@ static int execute(struct job *j, struct redoma_error *err)
 	r = job_finish(j, &t, err);
 	if (!r)
 		r = verdict_fill(j->result, &t, &j->dead, j->granted, err);
+	if (!r && j->desk)
+		r = desk_tell(j->desk, j->result, err);
 	if (!r)
 		r = granted_verify(j->granted, err);
 	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)
@@ -482,6 +501,8 @@ int run_request(struct redoma *h, const struct redoma_request *q,
 		r = choose_language(&j, err);
 	if (!r)
 		r = make_id(&j, err);
+	if (!r)
+		r = open_desk(&j, err);
 	if (!r)
 		r = run_job(&j, err);
 	if (r) {

@@ -35,6 +35,8 @@ static const struct limit_row limit_rows[] = {
 	 "recurse less deeply: the stack is fixed"},
 	{REDOMA_STATUS_OUTPUT_LIMIT, "output",
 	 "raise limits.output, or write large data to a granted file"},
+	{REDOMA_STATUS_CALL_LIMIT, "calls",
+	 "raise limits.calls, or call tools less often"},
 };
 
 static void limit_numbers(struct redoma_result *res, const struct limits *l)
@@ -65,6 +67,9 @@ static void limit_numbers(struct redoma_result *res, const struct limits *l)
 			snprintf(used, size, "%s",
 				 units_show_size(res->usage.memory_bytes,
 						 room));
+		return;
+	case REDOMA_STATUS_CALL_LIMIT:
+		snprintf(value, size, "%llu", (unsigned long long)l->calls);
 		return;
 	case REDOMA_STATUS_OUTPUT_LIMIT:
 		snprintf(value, size, "%s",
@@ -332,6 +337,12 @@ int verdict_fill(struct redoma_result *res, const struct talk *t,
 		break;
 	case VERDICT_OUTPUT:
 		res->status = REDOMA_STATUS_OUTPUT_LIMIT;
+		break;
+	case VERDICT_CALLS:
+		res->status = REDOMA_STATUS_CALL_LIMIT;
+		break;
+	case VERDICT_DENIED:
+		res->status = REDOMA_STATUS_DENIED;
 		break;
 	case VERDICT_CANCELLED:
 		res->status = REDOMA_STATUS_CANCELLED;

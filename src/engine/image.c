@@ -11,6 +11,8 @@
 #define RESULT_MAGIC 0x31524452u
 #define REQUEST_MAX ((size_t)1 << 30)
 #define FIXED_WORDS 8 /* magic, three spans, memory limit */
+#define LISTS 3
+#define RC_WAITING 2
 
 struct result_words {
 	uint32_t magic, kind;
@@ -83,7 +85,7 @@ static bool add_list(size_t *total, char *const *list, uint32_t *ret_n)
 
 /* Where the parts of a request go. */
 struct layout {
-	uint32_t argc, envc;
+	uint32_t argc, envc, toolc;
 	size_t text; /* where texts begin */
 	size_t len;
 };
@@ -96,10 +98,11 @@ static bool measure(const struct image_request *q, struct layout *l)
 	    !add_size(&total, q->input_len) ||
 	    !add_size(&total, strlen(q->name)) ||
 	    !add_list(&total, q->argv, &l->argc) ||
-	    !add_list(&total, q->env, &l->envc))
+	    !add_list(&total, q->env, &l->envc) ||
+	    !add_list(&total, q->tools, &l->toolc))
 		return false;
-	l->text = 4 * (FIXED_WORDS + 2 +
-		       2 * ((size_t)l->argc + (size_t)l->envc));
+	l->text = 4 * (FIXED_WORDS + LISTS +
+		       2 * ((size_t)l->argc + l->envc + l->toolc));
 	if (l->text > REQUEST_MAX - total)
 		return false;
 	l->len = l->text + total;
@@ -148,6 +151,7 @@ static void write_request(const struct exec *x, const struct image_request *q,
 	put_word(&w, limit > UINT32_MAX ? UINT32_MAX : (uint32_t)limit);
 	put_list(&w, q->argv, l->argc);
 	put_list(&w, q->env, l->envc);
+	put_list(&w, q->tools, l->toolc);
 }
 
 static void nonsense(struct exec *x, struct exec_outcome *out)
@@ -186,8 +190,23 @@ static bool read_result(struct exec *x, uint32_t at, struct image_result *res)
 	       take_text(x, r.stack, r.stack_len, &res->stack);
 }
 
-static void call_run(struct exec *x, uint32_t at, uint32_t len,
-		     struct exec_outcome *out)
+/* What it answered: the end, or that it waits. */
+static void read_end(struct exec *x, uint32_t rc, struct exec_outcome *out,
+		     struct image_result *res)
+{
+	uint32_t at = 0;
+
+	if (rc == RC_WAITING && module_has(x->e, "redoma_resume", "", "i")) {
+		res->kind = IMAGE_WAITING;
+		return;
+	}
+	if (!call_i32(x, "redoma_result", &at, out) &&
+	    !read_result(x, at, res))
+		nonsense(x, out);
+}
+
+static uint32_t call_run(struct exec *x, uint32_t at, uint32_t len,
+			 struct exec_outcome *out)
 {
 	wasmtime_val_raw_t v[2];
 	wasmtime_func_t f;
@@ -196,6 +215,7 @@ static void call_run(struct exec *x, uint32_t at, uint32_t len,
 	v[1].i32 = (int32_t)len;
 	if (exec_func(x, "redoma_run", &f))
 		exec_call(x, &f, v, 2, out);
+	return (uint32_t)v[0].i32;
 }
 
 int image_run(struct exec *x, const struct image_request *q,
@@ -229,13 +249,21 @@ int image_run(struct exec *x, const struct image_request *q,
 		return 0;
 	}
 	write_request(x, q, &l, room);
-	call_run(x, at, (uint32_t)l.len, out);
-	if (out->end != EXEC_DONE)
-		return 0;
-	at = 0;
-	if (call_i32(x, "redoma_result", &at, out))
-		return 0;
-	if (!read_result(x, at, res))
-		nonsense(x, out);
+	at = call_run(x, at, (uint32_t)l.len, out);
+	if (out->end == EXEC_DONE)
+		read_end(x, at, out, res);
+	return 0;
+}
+
+int image_resume(struct exec *x, struct exec_outcome *out,
+		 struct image_result *res, struct redoma_error *err)
+{
+	uint32_t rc = 0;
+
+	if (!x->ready || res->kind != IMAGE_WAITING)
+		return err_set(err, REDOMA_E_BUSY, WHERE,
+			       "the image has nothing to go on with");
+	if (!call_i32(x, "redoma_resume", &rc, out))
+		read_end(x, rc, out, res);
 	return 0;
 }

@@ -6,11 +6,16 @@
  *	redoma_run(i32 at, i32 len) -> i32	runs it
  *	redoma_result() -> i32			where the result is
  *	redoma_interrupt_ptr() -> i32		where the interrupt word is
+ *	redoma_resume() -> i32			goes on; may be missing
+ *
+ * 2 from redoma_run or redoma_resume: it waits for answers to calls of tools
+ * and for nothing else, and all of its state is in linear memory.
  *
  * Everything in memory is little-endian, 32 bits a field.  Request: magic
  * 0x31514452, offset and length of source, input and name, memory limit in
- * bytes, argc, argc (offset, length) pairs, envc, envc pairs; offsets count
- * from the request's start; a NUL that no length counts follows each text.
+ * bytes, argc, argc (offset, length) pairs, envc, envc pairs, and the same of
+ * the names of tools; offsets count from the request's start; a NUL that no
+ * length counts follows each text.
  * Result: magic 0x31524452, kind, exit code, then address and length of value,
  * error name, message and stack, then line and column (0: unknown).
  *
@@ -31,7 +36,8 @@ enum image_kind {
 	IMAGE_EXIT,	      /* the guest asked to end with exit_code */
 	IMAGE_UNSERIALISABLE, /* its value cannot be carried */
 	IMAGE_SYNTAX,	      /* the source does not parse */
-	IMAGE_KINDS
+	IMAGE_KINDS,
+	IMAGE_WAITING /* image_resume it, when an answer is there */
 };
 
 struct image_request { /* all borrowed; texts may hold NULs but for name */
@@ -42,6 +48,7 @@ struct image_request { /* all borrowed; texts may hold NULs but for name */
 	const char *name;
 	char *const *argv; /* NULL-terminated, or NULL */
 	char *const *env;  /* NULL-terminated, or NULL */
+	char *const *tools; /* names; likewise */
 };
 
 struct image_text {
@@ -69,5 +76,9 @@ volatile int32_t *image_interrupt_word(struct exec *x);
 MUST_CHECK int image_run(struct exec *x, const struct image_request *q,
 			 struct exec_outcome *out, struct image_result *res,
 			 struct redoma_error *err);
+/* The same for what is IMAGE_WAITING. */
+MUST_CHECK int image_resume(struct exec *x, struct exec_outcome *out,
+			    struct image_result *res,
+			    struct redoma_error *err);
 
 #endif

@@ -195,7 +195,8 @@ static int check_imports(const struct engine *e, wasmtime_context_t *ctx,
 	if (!missing.at && !missing.more)
 		return 0;
 	return err_set(err, REDOMA_E_INVALID, WHERE,
-		       "unknown imports: %s%s; there is only " WASI_MODULE,
+		       "unknown imports: %s%s; there is only " WASI_MODULE
+		       " and redoma",
 		       missing.text, add_count(&missing, tail, sizeof(tail)));
 }
 

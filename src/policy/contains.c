@@ -9,6 +9,7 @@
 #include "policy/native.h"
 #include "policy/policy.h"
 #include "policy/sources.h"
+#include "policy/tools.h"
 
 #define WHERE "policy"
 
@@ -322,6 +323,8 @@ int policy_contains(const struct policy *outer, const struct policy *inner,
 		e = check_env(outer, inner, err);
 	if (!e)
 		e = check_sources(outer, inner, err);
+	if (!e)
+		e = tools_contain(outer, inner, err);
 	if (!e)
 		e = check_later(outer, inner, err);
 	if (!e)

@@ -12,6 +12,7 @@
 #include "policy/limits.h"
 #include "policy/native.h"
 #include "policy/read.h"
+#include "policy/tools.h"
 
 #define WHERE "policy"
 
@@ -224,6 +225,14 @@ static int diff_parts(struct diff *d, struct redoma_error *err)
 	}
 	if (!e)
 		e = look(d, "native", true, err);
+	if (!e)
+		e = mix(d, err);
+	if (!e) {
+		tools_done(d->mixed);
+		e = tools_copy(d->b, d->mixed, err);
+	}
+	if (!e)
+		e = look(d, "tools", true, err);
 	for (size_t i = 0; i < d->b->n_later && !e; i++) {
 		e = mix(d, err);
 		if (!e)

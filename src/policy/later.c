@@ -116,73 +116,6 @@ static int read_net_entry(void *into, const struct tree *v,
 	return e;
 }
 
-static int check_tool_name(const struct tree *v, struct redoma_error *err)
-{
-	struct str s;
-	int e = read_scalar(v, "tools.name", &s, err);
-
-	if (e)
-		return e;
-	if (!s.len || s.len > 128 || !str_is_plain(s) ||
-	    memchr(s.p, ' ', s.len) || memchr(s.p, '=', s.len))
-		return tree_refuse(v, err, "tools: %s is not a tool's name; "
-				   "write one word", SHOW(s));
-	return 0;
-}
-
-static int read_tool_name(void *into, const struct tree *v,
-			  struct redoma_error *err)
-{
-	struct seen *seen = into;
-
-	seen->it = true;
-	return check_tool_name(v, err);
-}
-
-static int read_max_calls(void *into, const struct tree *v,
-			  struct redoma_error *err)
-{
-	uint64_t n;
-
-	(void)into;
-	return read_units(v, "tools.max_calls", units_count, &n, err);
-}
-
-static int read_where(void *into, const struct tree *map,
-		      struct redoma_error *err)
-{
-	(void)into;
-	if (map->kind != TREE_MAP)
-		return tree_refuse(map, err, "tools.where is not a map; write "
-				   "where: {ARGUMENT: {maximum: 1000}}");
-	for (const struct tree *v = map->first; v; v = v->next) {
-		if (v->kind != TREE_MAP)
-			return tree_refuse(v, err, "tools.where %s: write a "
-					   "JSON Schema, such as "
-					   "{maximum: 1000}", SHOW(v->key));
-	}
-	return 0;
-}
-
-static int read_tool(void *into, const struct tree *v, struct redoma_error *err)
-{
-	static const struct field fields[] = {
-		{"name", read_tool_name}, {"max_calls", read_max_calls},
-		{"where", read_where}, {NULL, NULL},
-	};
-	struct seen seen = {false};
-	int e;
-
-	(void)into;
-	if (v->kind == TREE_SCALAR)
-		return check_tool_name(v, err);
-	e = read_map(v, "a tools entry", fields, &seen, err);
-	if (!e && !seen.it)
-		return tree_refuse(v, err, "tools: an entry without \"name:\"; "
-				   "write the tool's name");
-	return e;
-}
-
 const struct policy_later *later_find(const struct policy *p, const char *key)
 {
 	for (size_t i = 0; i < p->n_later; i++) {
@@ -239,14 +172,6 @@ int later_read_net(void *policy, const struct tree *v, struct redoma_error *err)
 	return e ? e : keep(policy, "net", v, err);
 }
 
-int later_read_tools(void *policy, const struct tree *v,
-		     struct redoma_error *err)
-{
-	int e = read_list(v, "tools", read_tool, NULL, err);
-
-	return e ? e : keep(policy, "tools", v, err);
-}
-
 /* Puts one entry before the closing bracket of the list that is there. */
 static int extend(struct policy *p, const char *key, const struct tree *entry,
 		  struct redoma_error *err)
@@ -270,22 +195,12 @@ static int extend(struct policy *p, const char *key, const struct tree *entry,
 int later_option(struct policy *p, const char *key, struct str value,
 		 struct redoma_error *err)
 {
-	struct tree leaf = {.kind = TREE_SCALAR, .quoted = true, .text = value};
+	struct tree leaf = {.kind = TREE_SCALAR, .quoted = true, .text = value,
+			    .key = STR("allow")};
 	struct tree entry = {.kind = TREE_MAP, .count = 1, .first = &leaf};
-	bool net = str_equal(str_of(key), STR("net"));
-	int e;
+	int e = read_net_entry(NULL, &entry, err);
 
-	if (!net && memchr(value.p, '=', value.len))
-		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
-			       "tool %s: commands as tools are not supported "
-			       "by this version", SHOW(value));
-	if (net) {
-		leaf.key = STR("allow");
-		e = read_net_entry(NULL, &entry, err);
-	} else {
-		e = check_tool_name(&leaf, err);
-	}
-	return e ? e : extend(p, key, net ? &entry : &leaf, err);
+	return e ? e : extend(p, key, &entry, err);
 }
 
 int later_copy(const struct policy *p, struct policy *to,

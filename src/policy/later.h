@@ -1,5 +1,5 @@
-/* policy/later.h - net and tools: read, checked for shape and shown, but
- * not run by this version.  A policy that has one of them refuses its runs by
+/* policy/later.h - net: read, checked for shape and shown, but
+ * not run by this version.  A policy that has it refuses its runs by
  * name (core/). */
 #ifndef POLICY_LATER_H
 #define POLICY_LATER_H
@@ -10,9 +10,7 @@
 
 MUST_CHECK int later_read_net(void *policy, const struct tree *v,
 			      struct redoma_error *err);
-MUST_CHECK int later_read_tools(void *policy, const struct tree *v,
-				struct redoma_error *err);
-/* One more entry of net ("GET https://...") or tools (a name). */
+/* One more entry of net ("GET https://..."). */
 MUST_CHECK int later_option(struct policy *p, const char *key, struct str value,
 			    struct redoma_error *err);
 const struct policy_later *later_find(const struct policy *p, const char *key);

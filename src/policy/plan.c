@@ -22,5 +22,6 @@ void plan_done(struct plan *p)
 	free(p->grants);
 	free_strings(p->argv);
 	free_strings(p->env);
+	free_strings(p->tools);
 	*p = (struct plan){0};
 }

@@ -61,6 +61,8 @@ struct plan {
 	uint32_t n_grants;
 	char **argv; /* owned, NULL-terminated; argv[0] is the program's name */
 	char **env;  /* owned, NULL-terminated, "K=V" */
+	char **tools; /* owned, NULL-terminated: names, to be shown; what they
+			 may be called with is the core's alone */
 	enum source_kind clock, random;
 	int64_t clock_fixed_ns; /* since 1970, SOURCE_FIXED */
 	uint64_t random_seed;	/* SOURCE_FIXED */

@@ -11,6 +11,7 @@
 #include "policy/native.h"
 #include "policy/read.h"
 #include "policy/sources.h"
+#include "policy/tools.h"
 #include "policy/tree.h"
 #include "policy/walls.h"
 
@@ -29,6 +30,7 @@ void policy_free(struct policy *p)
 		grant_done(&p->grants[i]);
 	free(p->grants);
 	env_free(p->env);
+	tools_done(p);
 	later_done(p);
 	native_done(p);
 	free(p->base_dir);
@@ -80,7 +82,7 @@ static const struct field fields[] = {
 	{"redoma", read_version}, {"limits", read_limits},
 	{"read", grants_read}, {"write", grants_write}, {"env", env_read},
 	{"clock", source_read_clock}, {"random", source_read_random},
-	{"net", later_read_net}, {"tools", later_read_tools},
+	{"net", later_read_net}, {"tools", tools_read},
 	{"native", native_read}, {"on_denied", choice_read_on_denied},
 	{"walls", walls_read}, {"reuse", choice_read_reuse}, {NULL, NULL},
 };
@@ -136,14 +138,17 @@ int policy_copy(const struct policy *p, struct policy **ret,
 	c->base_dir = NULL;
 	c->grants = NULL;
 	c->env = NULL;
+	c->tools = NULL;
 	c->later = NULL;
 	c->native.roots = NULL;
-	c->n_grants = c->n_later = 0;
+	c->n_grants = c->n_tools = c->n_later = 0;
 	e = read_copy(str_of(p->base_dir), &c->base_dir, err);
 	if (!e)
 		e = env_copy(p->env, &c->env, err);
 	if (!e)
 		e = copy_grants(p, c, err);
+	if (!e)
+		e = tools_copy(p, c, err);
 	if (!e)
 		e = later_copy(p, c, err);
 	if (!e)

@@ -12,8 +12,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "policy/plan.h"
+#include "policy/where.h"
 
 #define POLICY_UNSET UINT64_MAX
+#define TOOL_NAME_MAX 128u
+#define TOOLS_MAX 256
 
 struct grant {
 	enum grant_kind kind;
@@ -30,10 +33,18 @@ struct grant {
 	int line;	      /* in the policy text, 0 if built by options */
 };
 
+/* A tool of the caller's that the guest may call. */
+struct tool_grant {
+	char *name;	     /* owned: one word */
+	uint64_t max_calls;  /* POLICY_UNSET if unset */
+	struct where *where; /* a share; NULL: any arguments */
+	int line;	     /* in the policy text, 0 if built by options */
+};
+
 /* What a later release runs: parsed and shown; a run under it is refused by
  * name. */
 struct policy_later {
-	char *key;  /* owned: "net", "tools" */
+	char *key;  /* owned: "net" */
 	char *text; /* owned: the value as YAML flow text, for show */
 };
 
@@ -58,6 +69,8 @@ struct policy {
 	bool end_on_denied;
 	uint32_t may_lack; /* bit n: control n of policy_control_names */
 	bool reuse_tenant;
+	struct tool_grant *tools; /* owned */
+	size_t n_tools;
 	struct native_policy native;
 	struct policy_later *later;
 	size_t n_later;

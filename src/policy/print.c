@@ -10,6 +10,7 @@
 #include "policy/sources.h"
 #include "policy/walls.h"
 #include "policy/later.h"
+#include "policy/tools.h"
 #include "policy/native.h"
 
 static int print_quoted(const char *before, const char *s, struct buf *out)
@@ -149,7 +150,7 @@ int policy_print(const struct policy *p, struct buf *out)
 		     source_print_clock(p, clock),
 		     source_print_random(p, random)) ||
 	    print_later(p, "net", "[]", out) ||
-	    print_later(p, "tools", "[]", out) ||
+	    tools_print(p, out) ||
 	    native_print(p, out) ||
 	    buf_addf(out, "on_denied: %s\nwalls: ",
 		     p->end_on_denied ? "end" : "error") ||

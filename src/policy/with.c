@@ -8,6 +8,7 @@
 #include "policy/native.h"
 #include "policy/policy.h"
 #include "policy/sources.h"
+#include "policy/tools.h"
 #include "policy/walls.h"
 
 #define WHERE "policy"
@@ -71,7 +72,7 @@ static int apply_tool(struct policy *p, struct str value, const char *dir,
 		      struct redoma_error *err)
 {
 	(void)dir;
-	return later_option(p, "tools", value, err);
+	return tools_option(p, value, err);
 }
 
 static int apply_walls(struct policy *p, struct str value, const char *dir,

@@ -52,9 +52,11 @@ static int seal(struct usher *u, const struct ask_sealing *q,
 
 	if (!r && q->native)
 		r = seal_native(u->sealed, q->other_user, err);
-	return r ? r : seal_argv(u->sealed, program,
-				 (const char *const *)(program ? argv + 1
-							       : NULL), err);
+	if (!r)
+		r = seal_argv(u->sealed, program,
+			      (const char *const *)(program ? argv + 1 : NULL),
+			      err);
+	return r ? r : seal_tools(u->sealed, q->plan.tools, err);
 }
 
 /* What the core passes on to who makes the mounts. */

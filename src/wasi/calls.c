@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define MODULE "wasi_snapshot_preview1"
+#define TOOL_MODULE "redoma"
 
 #define ROW(name, params) {#name, params, true, call_##name}
 
@@ -143,12 +144,12 @@ static wasm_functype_t *type_of(const struct call_row *row)
 	return wasm_functype_new(&params, &results);
 }
 
-static int link_row(struct wasi_entry *e, wasmtime_linker_t *l,
-		    struct redoma_error *err)
+static int link_row(struct wasi_entry *e, const char *module,
+		    wasmtime_linker_t *l, struct redoma_error *err)
 {
 	wasm_functype_t *type = type_of(e->row);
 	wasmtime_error_t *bad = wasmtime_linker_define_func_unchecked(
-		l, MODULE, strlen(MODULE), e->row->name, strlen(e->row->name),
+		l, module, strlen(module), e->row->name, strlen(e->row->name),
 		type, enter, e, NULL);
 
 	wasm_functype_delete(type);
@@ -162,13 +163,17 @@ static int link_row(struct wasi_entry *e, wasmtime_linker_t *l,
 
 int wasi_link(struct wasi *w, wasmtime_linker_t *l, struct redoma_error *err)
 {
-	for (size_t i = 0; i < WASI_CALLS; i++) {
-		int r;
+	int r = 0;
 
+	for (size_t i = 0; i < WASI_CALLS && !r; i++) {
 		w->entries[i] = (struct wasi_entry){w, &call_rows[i]};
-		r = link_row(&w->entries[i], l, err);
-		if (r)
-			return r;
+		r = link_row(&w->entries[i], MODULE, l, err);
 	}
-	return 0;
+	for (size_t i = 0; i < WASI_TOOL_CALLS && !r; i++) {
+		struct wasi_entry *e = &w->entries[WASI_CALLS + i];
+
+		*e = (struct wasi_entry){w, &tool_rows[i]};
+		r = link_row(e, TOOL_MODULE, l, err);
+	}
+	return r;
 }

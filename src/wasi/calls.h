@@ -1,4 +1,4 @@
-/* wasi/calls.h - the 45 functions, one row each.
+/* wasi/calls.h - the functions, one row each.
  *
  * A function gets the guest's memory and the raw values of its parameters, in
  * the order of the witx, and returns the guest's errno.  It checks every
@@ -20,6 +20,8 @@ struct call_row {
 };
 
 extern const struct call_row call_rows[WASI_CALLS];
+/* tools.c: of the module "redoma". */
+extern const struct call_row tool_rows[WASI_TOOL_CALLS];
 
 static inline uint32_t arg_u32(const wasmtime_val_raw_t *a, unsigned i)
 {

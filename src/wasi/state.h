@@ -12,6 +12,7 @@
 #define WASI_PATH_MAX 4096 /* with its NUL, as PATH_MAX */
 #define WASI_NAME_MAX 255  /* one component */
 #define WASI_CALLS 45
+#define WASI_TOOL_CALLS 3
 #define WASI_PIECE_BYTES ((size_t)1 << 20) /* between two looks at *stop */
 
 enum handle_kind {
@@ -82,7 +83,7 @@ struct wasi {
 	struct wasi_denial denials[WASI_DENIALS_MAX];
 	struct wasi_written *written; /* owned, as are its paths */
 	size_t n_written;
-	struct wasi_entry entries[WASI_CALLS];
+	struct wasi_entry entries[WASI_CALLS + WASI_TOOL_CALLS];
 };
 
 /* wasi.c */

@@ -180,6 +180,7 @@ uint32_t wasi_errno(struct wasi *w, int host_errno)
 		uint32_t guest;
 	} rows[] = {
 		{0, W_SUCCESS},
+		{E2BIG, W_2BIG},
 		{EACCES, W_ACCES},
 		{EAGAIN, W_AGAIN},
 		{EBADF, W_BADF},

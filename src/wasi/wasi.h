@@ -22,6 +22,9 @@
  * O_CREAT or O_TRUNC, or to append); what a read grant of the same name shows
  * is read until then.  Empty directories that a run makes are not published.
  *
+
+ * Beside it stands the module "redoma": calls of tools (tools.h).
+ *
  * System calls: pread64 pwrite64 fstat ftruncate close getrandom ppoll
  * rt_sigprocmask clock_gettime, and what the allocator needs.
  *
@@ -91,6 +94,18 @@ struct wasi_host {
 	int (*pread)(void *data, uint64_t handle, void *p, size_t n,
 		     uint64_t offset, size_t *ret_n);
 	int (*close)(void *data, uint64_t handle);
+	/* Tools, of wire/tool.h.  EAGAIN: as many as may are under way;
+	 * E2BIG: longer than TOOL_TEXT_MAX. */
+	int (*tool_call)(void *data, const void *p, size_t n, uint32_t *ret_id);
+	/* The next call that was answered and the length of what came, which
+	 * waits until it is taken or the next is asked for.  *ret_id 0: none
+	 * came in that time (UINT64_MAX: for ever), or none is under way. */
+	int (*tool_wait)(void *data, uint64_t timeout_us, uint32_t *ret_id,
+			 uint32_t *ret_len);
+	/* Once: its bytes, borrowed until the next of these three.  ENOENT:
+	 * not that call. */
+	int (*tool_take)(void *data, uint32_t id, const void **ret,
+			 uint32_t *ret_len);
 };
 
 /* Why a host function ended the run; read after a trap. */
@@ -140,7 +155,8 @@ struct wasmtime_memory;
 /* `stop` is set by the deadline's signal handler; every wait looks at it. */
 MUST_CHECK int wasi_new(const volatile sig_atomic_t *stop, struct wasi **ret,
 			struct redoma_error *err);
-/* Defines the 45 functions of "wasi_snapshot_preview1" (and of the old name
+/* Defines the 45 functions of "wasi_snapshot_preview1" and the three of
+ * "redoma" (and of the old name
  * "wasi_unstable" none: it is refused elsewhere) on the linker, unchecked,
  * with `w` as environment. */
 MUST_CHECK int wasi_link(struct wasi *w, struct wasmtime_linker *l,

@@ -25,7 +25,7 @@
 #define FRAME_NAME_MAX ((size_t)4096)	  /* name, export to invoke */
 
 /* core -> worker: BOUND MODULE PLAN NAME INVOKE SOURCE INPUT, in this order,
- * the last one starts the run; ANSWER.  worker -> core: the rest.
+ * the last one starts the run; ANSWER, RETURN.  worker -> core: the rest.
  * core <-> zygote: SPAWN, UNFIT, MODULE, READY, BORN, DEAD.  core <-> spawner
  * of native jails: wire/native.h.  core <-> usher: ASK, TOLD or FAILED. */
 enum frame_kind {
@@ -56,6 +56,8 @@ enum frame_kind {
 	FRAME_TOLD,    /* its answer: broker/report.h */
 	FRAME_UNFIT,   /* body: struct redoma_error, why the image does not load
 			  here; answered by MODULE with another, or by an end */
+	FRAME_TOOL,    /* body: a call of a tool, wire/tool.h */
+	FRAME_RETURN,  /* its answer, when there is one */
 	FRAME_KIND_MAX
 };
 

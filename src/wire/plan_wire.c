@@ -6,7 +6,7 @@
 #include "wire/pack.h"
 
 #define WHERE "wire"
-#define VERSION 1u
+#define VERSION 2u
 
 enum { GRANT_VIA_CORE = 1, GRANT_PINNED = 2, GRANT_HAS_FD = 4,
        GRANT_FLAGS = 7 };
@@ -82,6 +82,8 @@ static const char *plan_fault(const struct plan *p)
 
 	if (!fault)
 		fault = names_fault(p->env);
+	if (!fault)
+		fault = names_fault(p->tools);
 	if (fault)
 		return fault;
 	if (p->n_grants > PLAN_GRANTS_MAX)
@@ -122,6 +124,7 @@ int plan_encode(const struct plan *p, struct buf *out, int fds[FRAME_FDS_MAX],
 	}
 	pack_names(&w, p->argv);
 	pack_names(&w, p->env);
+	pack_names(&w, p->tools);
 	if (w.bad)
 		return err_nomem(err, WHERE);
 	if (out->len - start > PLAN_WIRE_MAX)
@@ -267,6 +270,8 @@ static bool read_plan(struct unpacker *r, struct fd_list *l, struct plan *p)
 		unpack_names(r, &p->argv);
 	if (!r->bad)
 		unpack_names(r, &p->env);
+	if (!r->bad)
+		unpack_names(r, &p->tools);
 	return unpack_done(r) && clock <= SOURCE_NONE &&
 	       random <= SOURCE_NONE && denied <= 1 &&
 	       limits_ok(&p->limits) && l->at == l->n;

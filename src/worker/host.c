@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "wire/call.h"
+#include "worker/host_tools.h"
 
 /* How long one look at *stop can be late: a signal that comes between the
  * look and the wait is seen at the next. */
@@ -31,7 +32,7 @@ static enum frame_kind kind_of(int stream)
 }
 
 /* The collected text becomes a frame that waits in the channel. */
-static int put_text(struct host *h)
+int host_put_text(struct host *h)
 {
 	if (h->len && channel_put(h->channel, kind_of(h->stream), h->text,
 				  h->len, 0, NULL))
@@ -40,9 +41,9 @@ static int put_text(struct host *h)
 	return 0;
 }
 
-static int send_all(struct host *h)
+int host_send(struct host *h)
 {
-	if (h->broke || put_text(h) ||
+	if (h->broke || host_put_text(h) ||
 	    channel_flush(h->channel, NULL, 0, NULL)) {
 		h->broke = true;
 		return -1;
@@ -52,11 +53,11 @@ static int send_all(struct host *h)
 
 static int collect(struct host *h, int stream, const char *p, size_t n)
 {
-	if (stream != h->stream && put_text(h))
+	if (stream != h->stream && host_put_text(h))
 		return -1;
 	h->stream = stream;
 	if (n > HOST_TEXT - h->len) {
-		if (put_text(h) || (n >= HOST_TEXT &&
+		if (host_put_text(h) || (n >= HOST_TEXT &&
 				    channel_put(h->channel, kind_of(stream), p,
 						n, 0, NULL)))
 			return -1;
@@ -85,19 +86,19 @@ static int do_write(struct host *h, int stream, const char *p, size_t n)
 		p += part;
 		n -= part;
 	}
-	if ((h->over || h->eager) && send_all(h))
+	if ((h->over || h->eager) && host_send(h))
 		return EPIPE;
 	return h->over ? EFBIG : 0;
 }
 
 /* What a signal handler on this thread must not see half done. */
-static void enter(struct host *h)
+void host_enter(struct host *h)
 {
 	h->busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static void leave(struct host *h)
+void host_leave(struct host *h)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	h->busy = 0;
@@ -108,23 +109,23 @@ static int host_write(void *data, int stream, const void *p, size_t n)
 	struct host *h = data;
 	int e;
 
-	enter(h);
+	host_enter(h);
 	if (n > h->left) {
 		n = (size_t)h->left;
 		h->over = true;
 	}
 	h->left -= n;
 	e = do_write(h, stream, p, n);
-	leave(h);
+	host_leave(h);
 	return e;
 }
 
 bool host_flush(struct host *h)
 {
-	enter(h);
-	if (send_all(h))
+	host_enter(h);
+	if (host_send(h))
 		h->len = 0;
-	leave(h);
+	host_leave(h);
 	return h->over;
 }
 
@@ -183,8 +184,11 @@ static int take_answer(struct host *h, struct answer *ret, int *ret_fd)
 	struct frame f;
 	const void *body;
 
-	if (channel_recv(h->channel, UINT64_MAX, &f, &body, NULL) ||
-	    f.kind != FRAME_ANSWER || answer_decode(body, f.len, ret, NULL) ||
+	do {
+		if (channel_recv(h->channel, UINT64_MAX, &f, &body, NULL))
+			return EPIPE;
+	} while (f.kind == FRAME_RETURN && !host_tools_keep(h, &f, body));
+	if (f.kind != FRAME_ANSWER || answer_decode(body, f.len, ret, NULL) ||
 	    f.n_fds != ret->has_fd)
 		return EPIPE;
 	*ret_fd = ret->has_fd ? channel_take_fd(h->channel) : -1;
@@ -201,7 +205,7 @@ static int exchange(struct host *h, const struct call *c, struct answer *ret,
 		return EPIPE;
 	if (call_encode(c, &body, NULL))
 		return c->path.len > CALL_PATH_MAX ? ENAMETOOLONG : EINVAL;
-	if (put_text(h) || channel_put(h->channel, FRAME_CALL, body.data,
+	if (host_put_text(h) || channel_put(h->channel, FRAME_CALL, body.data,
 				       body.len, 0, NULL) ||
 	    channel_flush(h->channel, NULL, 0, NULL))
 		e = EPIPE;
@@ -224,9 +228,9 @@ static int ask(struct host *h, const struct call *c, struct answer *ret,
 
 	if (*h->stop)
 		return EINTR;
-	enter(h);
+	host_enter(h);
 	e = exchange(h, c, ret, &fd);
-	leave(h);
+	host_leave(h);
 	if (e)
 		return e;
 	if (*h->stop)
@@ -362,7 +366,10 @@ void host_begin(struct host *h, struct channel *c, const struct limits *l,
 				    .list = host_list,
 				    .readlink = host_readlink,
 				    .pread = host_pread,
-				    .close = host_close};
+				    .close = host_close,
+				    .tool_call = host_tools_call,
+				    .tool_wait = host_tools_wait,
+				    .tool_take = host_tools_take};
 	h->channel = c;
 	h->stop = stop;
 	h->left = l->output_bytes;
@@ -372,6 +379,13 @@ void host_begin(struct host *h, struct channel *c, const struct limits *l,
 	h->busy = 0;
 	h->stream = 0;
 	h->len = 0;
+	h->tools = (struct host_tools){.in_flight = l->in_flight};
+}
+
+void host_done(struct host *h)
+{
+	buf_done(&h->tools.message);
+	buf_done(&h->tools.early);
 }
 
 const struct wasi_host *host_ops(struct host *h)

@@ -1,7 +1,9 @@
 #include "worker/run.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "engine/image.h"
 #include "engine/module.h"
@@ -22,7 +24,8 @@ static int begin(struct kit *k, struct request *q, struct exec_outcome *out,
 	return r ? r : exec_begin(k->exec, &el, out, err);
 }
 
-static int run_image(struct kit *k, struct request *q,
+/* host: NULL for a trial of ours, which calls nothing. */
+static int run_image(struct kit *k, struct request *q, struct host *host,
 		     struct exec_outcome *out, struct image_result *res,
 		     struct redoma_error *err)
 {
@@ -34,6 +37,7 @@ static int run_image(struct kit *k, struct request *q,
 		.name = q->name.len ? q->name.data : "agent",
 		.argv = q->plan.argv,
 		.env = q->plan.env,
+		.tools = q->plan.tools,
 	};
 	int r = 0;
 
@@ -44,7 +48,12 @@ static int run_image(struct kit *k, struct request *q,
 	if (r)
 		return r;
 	deadline_watch(image_interrupt_word(k->exec));
-	return image_run(k->exec, &ir, out, res, err);
+	r = image_run(k->exec, &ir, out, res, err);
+	/* All of its state is in linear memory; being ended sets its word. */
+	while (!r && out->end == EXEC_DONE && res->kind == IMAGE_WAITING &&
+	       host && host_rest(host) != EPIPE)
+		r = image_resume(k->exec, out, res, err);
+	return r;
 }
 
 static int run_module(struct kit *k, struct request *q,
@@ -65,8 +74,9 @@ static int run_module(struct kit *k, struct request *q,
 	return r;
 }
 
-static int run_guest(struct kit *k, struct request *q, struct said *said,
-		     struct run_result *ret, struct redoma_error *err)
+static int run_guest(struct kit *k, struct request *q, struct host *host,
+		     struct said *said, struct run_result *ret,
+		     struct redoma_error *err)
 {
 	int r = begin(k, q, &said->exec, err);
 
@@ -75,7 +85,7 @@ static int run_guest(struct kit *k, struct request *q, struct said *said,
 	if (!k->setup.has_image)
 		return run_module(k, q, &said->exec, ret, err);
 	said->has_image = true;
-	return run_image(k, q, &said->exec, &said->image, err);
+	return run_image(k, q, host, &said->exec, &said->image, err);
 }
 
 /* What the guest was called wrongly with is an outcome, not our error. */
@@ -127,16 +137,16 @@ int run_once(struct kit *k, struct channel *c, struct request *q,
 	uint64_t cpu = clock_thread_us();
 	struct said said = {0};
 	struct run_usage usage;
-	struct host host;
+	CLEANUP(host_done) struct host host;
 	int r;
 
 	memset(&ret->outcome, 0, sizeof ret->outcome);
 	ret->outcome.reset_us = reset_us;
 	ret->outcome.resets_wrong = wrong;
 	ret->value = (struct outcome_text){0};
+	host_begin(&host, c, &q->plan.limits, deadline_stop());
 	if (entry_is_wrong(k, q, ret))
 		return 0;
-	host_begin(&host, c, &q->plan.limits, deadline_stop());
 	host.eager = request_eager(q);
 	deadline_host(&host);
 	r = wasi_begin(k->wasi, &q->plan, host_ops(&host),
@@ -144,7 +154,7 @@ int run_once(struct kit *k, struct channel *c, struct request *q,
 		       err);
 	if (r)
 		return r;
-	r = run_guest(k, q, &said, ret, err);
+	r = run_guest(k, q, &host, &said, ret, err);
 	said.deadline = deadline_disarm();
 	said.output_over = host_flush(&host);
 	wasi_end(k->wasi, &said.wasi);
@@ -254,7 +264,7 @@ int run_warm(struct kit *k, struct redoma_error *err)
 	int r = trial_begin(k, &t, "1+1", err);
 
 	if (!r && t.out.end == EXEC_DONE)
-		r = run_image(k, &t.request, &t.out, &res, err);
+		r = run_image(k, &t.request, NULL, &t.out, &res, err);
 	trial_end(k);
 	if (!r && (t.out.end != EXEC_DONE || res.kind != IMAGE_OK))
 		return does_not_run(err);

@@ -250,9 +250,24 @@ def _():
 
 @case("C119 a grant of a later release is refused by name, not ignored")
 def _():
-    for option, value, says in (("--allow", "GET https://example.com/", "net"),
-                                ("--tool", "search", "tool")):
-        refused("run", script(), option, value, code=6, says=says)
+    refused("run", script(), "--allow", "GET https://example.com/", code=6,
+            says="net")
+
+
+@case("--tool: a command that cannot be run is refused before anything starts")
+def _():
+    for value, says in (("search", "--tool search='COMMAND ARGS'"),
+                        ("search=", "is empty"),
+                        ("search=  ", "is empty"),
+                        ("search=cat 'x", "quote that is not closed"),
+                        ("search=cat \\", "ends in a backslash"),
+                        ("search=no-such-program", "no program"),
+                        ("search=/etc/passwd", "no program"),
+                        ("=cat", "one word"), ("a b=cat", "one word")):
+        refused("run", script(), "--tool", value, says=says)
+    refused("run", script(), "--tool", "a=cat", "--tool", "a=true",
+            says="given twice")
+    ok("run", script(), "--tool", "search=cat")
 
 
 @case("clock, random, reuse, on-denied, walls: only known words")

@@ -248,11 +248,10 @@ def _():
     expect(r, "ok", value=1)
 
 
-@case("later keys refuse the run by name: net, tools, secrets")
+@case("what a later release runs refuses the run by name: net")
 def _():
     for text, word in (
-            ("net: [{allow: GET https://example.com/}]", "net"),
-            ("tools: [search]", "tool")):
+            ("net: [{allow: GET https://example.com/}]", "net"),):
         r = under(text, "1")
         need(r.code == 6 and word in r.text, r.about())
         p = write("p.yaml", f"redoma: 1\n{text}\n")
@@ -293,9 +292,53 @@ def _():
          "what was shown is not read")
     topic = command("help", "limits").out.decode()
     need("without effect" in topic, topic)
-    r = under("limits: {calls: 1}\ntools: [search]", "1")
-    need(r.status == "refused" and r.code == 6 and "tools" in r.message,
-         r.about())
+
+
+@case("limits.calls and in_flight: by file and by command line")
+def _():
+    code = "for (let i = 0; i < 3; i++) await tools.t(); 'done'"
+    many = ("let n = 0, most = 0; await Promise.all([1, 2, 3, 4].map(async ("
+            ") => { await tools.t() })); 'done'")
+    cat = ("--tool", "t=cat")
+    for n, status in ((2, "call_limit"), (3, "ok")):
+        a = js(code, *cat, "--limit", f"calls={n}")
+        b = under(f"limits: {{calls: {n}}}\ntools: [t]", code, *cat)
+        for r in (a, b):
+            expect(r, status)
+            need(len(r.json["calls"]) == n, r.about())
+            if status != "ok":
+                need(r.code == 3 and r.json["limit"]["name"] == "calls" and
+                     r.json["limit"]["value"] == str(n), r.about())
+    for r in (js(many, *cat, "--limit", "in_flight=1"),
+              under("limits: {in_flight: 1}\ntools: [t]", many, *cat)):
+        expect(r, "ok", value="done")
+        need(len(r.json["calls"]) == 4, r.about())
+
+
+@case("tools: by file and by command line; terms of a grant hold")
+def _():
+    code = "await tools.t({n: 5})"
+    expect(js(code), "error", says="granted no tool")
+    expect(js(code, "--tool", "t=cat"), "ok", value={"n": 5})
+    expect(under("tools: [t]", code, "--tool", "t=cat"), "ok", value={"n": 5})
+    r = under("tools: [u]", code, "--tool", "t=cat")
+    need(r.code == 4 and "tools" in r.message, r.about())
+    r = under("tools: [t]", code)
+    expect(r, "error", says="no --tool says")
+    r = under("tools: [{name: t, max_calls: 1}]",
+              "await tools.t(); await tools.t()", "--tool", "t=cat")
+    expect(r, "error", says="may be called 1 time")
+    need(r.json["denials"] == [{"op": "tool", "path": "t", "count": 1,
+                                "allow": 'tools: [{name: "t", max_calls: 2}]'
+                                }], r.about())
+    where = "tools: [{name: t, where: {n: {maximum: 4}}}]"
+    r = under(where, code, "--tool", "t=cat")
+    expect(r, "error", says="not within maximum 4")
+    need(r.json["denials"][0]["allow"] == 'tools: ["t"]', r.about())
+    expect(under(where.replace("4", "5"), code, "--tool", "t=cat"), "ok")
+    r = under(where + "\non_denied: end", code, "--tool", "t=cat")
+    expect(r, "denied")
+    need(r.code == 4, r.about())
 
 
 @case("policy diff: exit 1 and the lines that are wider, 0 and nothing else")

@@ -443,21 +443,27 @@ static void checks_what_comes_later(void **state)
 		"net:\n- allow: GET https://api.example.com/v1/*\n"
 		"  header: {Authorization: {secret: TOKEN}, X-A: b}\n"
 		"  max_bytes: 10MiB\n"
-		"tools: [search, {name: pay, max_calls: 1, where: {a: {b: 1}}}]\n"
+		"tools: [search, {name: pay, max_calls: 1, where: {a: {maximum: 1}}}]\n"
 		"native: {root: [runtime:node, /usr], tmp: 64MiB, pids: 32}\n");
 	CLEANUP(policy_cleanup) struct policy *none =
 		parse(V "net: []\ntools: []\nnative: {}");
 
 	(void)state;
-	assert_int_equal(p->n_later, 2);
+	assert_int_equal(p->n_later, 1);
 	assert_string_equal(p->later[0].key, "net");
-	assert_string_equal(p->later[1].key, "tools");
+	assert_int_equal(p->n_tools, 2);
+	assert_string_equal(p->tools[0].name, "search");
+	assert_true(p->tools[0].max_calls == POLICY_UNSET);
+	assert_null(p->tools[0].where);
+	assert_int_equal(p->tools[1].max_calls, 1);
+	assert_string_equal(where_text(p->tools[1].where),
+			    "{a: {maximum: 1}}");
 	assert_string_equal(p->native.roots[0], "runtime:node");
 	assert_string_equal(p->native.roots[1], "/usr");
 	assert_null(p->native.roots[2]);
 	assert_int_equal(p->native.tmp_bytes, 64 << 20);
 	assert_int_equal(p->native.pids, 32);
-	assert_int_equal(none->n_later, 0);
+	assert_int_equal(none->n_later + none->n_tools, 0);
 	assert_says(V "net: [GET https://x/]", "line 2", "a net entry");
 	assert_says(V "net: [{max_bytes: 1B}]", "line 2", "without \"allow:\"");
 	assert_says(V "net: [{allow: https://x/}]", "line 2",
@@ -474,6 +480,25 @@ static void checks_what_comes_later(void **state)
 	assert_says(V "tools: [{name: a, max_calls: 0}]", "line 2", "zero");
 	assert_says(V "tools: [{name: a, where: {b: 1}}]", "line 2",
 		    "JSON Schema");
+	assert_says(V "tools: [a, {name: a}]", "line 2", "granted twice");
+	assert_says(V "tools: [{name: a, where: {b: {}}}]", "line 2",
+		    "JSON Schema");
+	assert_says(V "tools: [{name: a, where: {b: {pattern: x}}}]", "line 2",
+		    "pattern\" is not checked");
+	assert_says(V "tools: [{name: a, where: {b: {maximum: x}}}]", "line 2",
+		    "a number");
+	assert_says(V "tools: [{name: a, where: {b: {maximum: \"1\"}}}]",
+		    "line 2", "a number");
+	assert_says(V "tools: [{name: a, where: {b: {maxLength: 1.5}}}]",
+		    "line 2", "whole");
+	assert_says(V "tools: [{name: a, where: {b: {enum: []}}}]", "line 2",
+		    "enum");
+	assert_says(V "tools: [{name: a, where: {b: {enum: [[]]}}}]", "line 2",
+		    "can be compared");
+	assert_says(V "tools: [{name: a, where: {b: {enum: [1], const: 2}}}]",
+		    "line 2", "together");
+	assert_says(V "tools: [{name: a, where: {b: {type: int}}}]", "line 2",
+		    "integer");
 	assert_says(V "native: {root: node}", "line 2", "write a list");
 	assert_says(V "native: {root: [\"runtime:\"]}", "line 2",
 		    "runtime:node");

@@ -118,7 +118,7 @@ static void takes_the_other_settings(void **state)
 		{"clock", "none"}, {"random", "seed:7"}, {"reuse", "tenant"},
 		{"walls", "cgroup,landlock"}, {"on_denied", "end"},
 		{"allow", "GET https://x/a"}, {"allow", "GET https://x/b"},
-		{"tool", "search"}, {"tool", "pay"},
+		{"tool", "search"}, {"tool", "pay"}, {"tool", "search"},
 	};
 	struct policy *p = parse("");
 
@@ -139,10 +139,12 @@ static void takes_the_other_settings(void **state)
 	assert_true(p->random == SOURCE_FIXED && p->random_seed == 7);
 	assert_true(p->reuse_tenant && p->end_on_denied);
 	assert_int_equal(p->may_lack, 1u << 12 | 1u << 9);
-	assert_int_equal(p->n_later, 2);
+	assert_int_equal(p->n_later, 1);
 	assert_string_equal(p->later[0].text, "[{allow: \"GET https://x/a\"}, "
 					      "{allow: \"GET https://x/b\"}]");
-	assert_string_equal(p->later[1].text, "[search, pay]");
+	assert_int_equal(p->n_tools, 2);
+	assert_string_equal(p->tools[0].name, "search");
+	assert_string_equal(p->tools[1].name, "pay");
 	policy_free(p);
 }
 
@@ -178,7 +180,7 @@ static void refuses_bad_settings(void **state)
 	assert_refused("clock", "x", "real, none");
 	assert_refused("allow", "https://x/", "a method");
 	assert_refused("tool", "", "one word");
-	assert_refused("tool", "x=cmd", "not supported");
+	assert_refused("tool", "x=cmd", "grants a name");
 }
 
 static void assert_wider(const char *outer, const char *inner,
@@ -329,6 +331,20 @@ static void narrows_write_grants(void **state)
 		     "max_bytes is wider");
 }
 
+/* The second is within the first, and not the reverse. */
+static const char *const wheres[][2] = {
+	{"{maximum: 5}", "{maximum: 4.5}"},
+	{"{maximum: 9007199254740993}", "{maximum: 9007199254740992}"},
+	{"{minimum: -1}", "{minimum: 0}"},
+	{"{exclusiveMaximum: 5}", "{exclusiveMaximum: 4}"},
+	{"{maxLength: 5}", "{maxLength: 4}"},
+	{"{enum: [a, b]}", "{enum: [b]}"},
+	{"{enum: [1, \"1\"]}", "{const: \"1\"}"},
+	{"{type: [string, number]}", "{type: string}"},
+	{"{items: {maximum: 5}}", "{items: {maximum: 5, minimum: 1}}"},
+	{"{type: string}", "{type: string, maxLength: 3}"},
+};
+
 static void narrows_the_rest(void **state)
 {
 	(void)state;
@@ -356,6 +372,24 @@ static void narrows_the_rest(void **state)
 	assert_wider(V "tools: [x]", V "tools: [y]", "tools");
 	assert_within(V "tools: [x]", V "tools: [x]");
 	assert_within(V "tools: [x]", "");
+	assert_within(V "tools: [x]", V "tools: [{name: x, max_calls: 1}]");
+	assert_wider(V "tools: [{name: x, max_calls: 1}]", V "tools: [x]",
+		     "max_calls");
+	assert_wider(V "tools: [{name: x, where: {a: {maximum: 5}}}]",
+		     V "tools: [x]", "where");
+	assert_within(V "tools: [x]",
+		      V "tools: [{name: x, where: {a: {maximum: 5}}}]");
+	for (size_t i = 0; i < sizeof wheres / sizeof *wheres; i++) {
+		char a[200], b[200];
+
+		snprintf(a, sizeof a, V "tools: [{name: x, where: {a: %s}}]",
+			 wheres[i][0]);
+		snprintf(b, sizeof b, V "tools: [{name: x, where: {a: %s}}]",
+			 wheres[i][1]);
+		assert_within(a, a);
+		assert_within(a, b);
+		assert_wider(b, a, "where");
+	}
 }
 
 static char *print(const struct policy *p)
@@ -401,10 +435,10 @@ static void prints_what_it_reads(void **state)
 		  "walls: [user, cgroup]",
 		V "net: [{allow: GET http://x/, header: {\"a: b\": \"c, d\"}}]",
 		V "tools: [a, {name: \"true\", where: {x: {enum: [null, ~, "
-		  "true, \"true\", 1, \"1\", -1.5e3, \"\", [], {}, a b]}}}]",
+		  "true, \"true\", 1, \"1\", -1.5e3, \"\", a b]}}}]",
 		V "native: {root: [\"runtime:x\", /usr]}",
 		("{\"redoma\":1,\"tools\":[{\"name\":\"a\",\"where\":"
-		 "{\"k\\u0001\":{\"p\":1e400}}}]}"),
+		 "{\"k\\u0001\":{\"maximum\":1e400}}}]}"),
 	};
 
 	(void)state;
@@ -419,10 +453,10 @@ static void keeps_text_apart_from_numbers(void **state)
 		  "true, 'null', ~, \"-1\", -1, \"a\", '', \"a b\"]}}}]");
 
 	(void)state;
-	assert_string_equal(p->later[0].text,
-			    "[{name: a, where: {x: {enum: [\"1\", 1, "
+	assert_string_equal(where_text(p->tools[0].where),
+			    "{x: {enum: [\"1\", 1, "
 			    "\"true\", true, \"null\", null, \"-1\", -1, "
-			    "a, \"\", \"a b\"]}}}]");
+			    "a, \"\", \"a b\"]}}");
 }
 
 static void prints_every_default(void **state)

@@ -256,8 +256,14 @@ static inline struct world *world_new(void)
 		.env = env,
 	};
 	t->host = (struct wasi_host){
-		t,	    world_write, world_open,  world_stat,
-		world_list, world_readlink, world_pread, world_close,
+		.data = t,
+		.write = world_write,
+		.open = world_open,
+		.stat = world_stat,
+		.list = world_list,
+		.readlink = world_readlink,
+		.pread = world_pread,
+		.close = world_close,
 	};
 	assert_int_equal(wasi_new(&t->stop, &t->w, NULL), 0);
 	return t;
