@@ -12,6 +12,9 @@
  * bench_call INSTALL loud SOURCE SECONDS 0 POLICY-OPTION...
  *	One run after the other of whatever status for that time, by a tenant
  *	of its own; prints their number.
+ * bench_call INSTALL tools:BATCH SOURCE RUNS 0 POLICY-OPTION...
+ *	RUNS runs, whose tools answer null at once; prints the nanoseconds from
+ *	one call to the next of a batch's first ones, divided by BATCH.
  * MODE is time; SOURCE a .js, .py or .wasm file; an option is KEY=VALUE of
  * redoma_policy_with, or "native": the source is run natively. */
 #include <redoma.h>
@@ -275,6 +278,44 @@ static void loud(struct bench *b)
 	redoma_close(h);
 }
 
+struct arrivals {
+	long batch, n;
+	uint64_t last;
+};
+
+static void on_call(void *data, struct redoma_call *c)
+{
+	struct arrivals *a = data;
+	struct redoma_error e;
+	uint64_t now;
+
+	if (a->n++ % a->batch == 0) {
+		now = now_ns();
+		if (a->last)
+			printf("%llu ", (unsigned long long)(now - a->last) /
+						(unsigned long long)a->batch);
+		a->last = now;
+	}
+	if (redoma_answer(c, "null", 4, &e))
+		die("answer", &e);
+}
+
+static void tools(struct bench *b, long batch)
+{
+	struct arrivals a = {.batch = batch};
+	struct redoma *h = open_handle(b);
+
+	b->request.on_call = on_call;
+	b->request.on_call_data = &a;
+	for (long i = 0; i < b->n; i++) {
+		redoma_result_free(run(b, h));
+		a.n = 0;
+		a.last = 0;
+	}
+	printf("\n");
+	redoma_close(h);
+}
+
 static const char *language(const char *path)
 {
 	if (strstr(path, ".js"))
@@ -312,6 +353,8 @@ int main(int argc, char **argv)
 		rate(&b, atoi(b.mode + 5));
 	else if (!strcmp(b.mode, "flat"))
 		flat(&b);
+	else if (!strncmp(b.mode, "tools:", 6))
+		tools(&b, atol(b.mode + 6));
 	else if (!strcmp(b.mode, "loud"))
 		loud(&b);
 	else

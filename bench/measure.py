@@ -310,4 +310,21 @@ def csv(b):
                                      statistics.median(ours)}
 
 
-ALL = [latency, rates, births, processes, js_compute, wasm_compute, csv]
+def tool_calls(b):
+    sources = {  # key: calls at once, source
+        "js_tool": (1, b"for (let i = 0; i < 256; i++) await tools.t(); 1"),
+        "js_tool_32": (32, b"for (let i = 0; i < 16; i++) await Promise.all("
+                           b"Array.from({length: 32}, () => tools.t())); 1"),
+    }
+    got = {k: [] for k in sources}
+    for _ in range(b.rounds):
+        for key, (batch, text) in sources.items():
+            path = b.made_file(f"{key}.js", text)
+            got[key] += map(int, b.out(
+                b.program("call"), b.build, f"tools:{batch}", path, 20, 0,
+                "tool=t", "limit=calls=1000").split())
+    for key, ns in got.items():
+        yield key, spread(ns, 1e3)
+
+
+ALL = [latency, tool_calls, rates, births, processes, js_compute, wasm_compute, csv]

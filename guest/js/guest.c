@@ -16,7 +16,10 @@ int32_t redoma_run(const char *request, uint32_t len);
 int32_t redoma_resume(void);
 struct guest_result *redoma_result(void);
 
-struct guest guest;
+/* What each run writes lies behind it: at the start of a page, that and the
+ * interpreter's own first structures are two pages however long the prelude's
+ * texts are. */
+struct guest guest __attribute__((aligned(4096)));
 
 static int on_poll(JSContext *ctx, void *opaque)
 {

@@ -132,8 +132,8 @@ static const struct {
 	{ "node:fs", fs_js, sizeof(fs_js) },
 	{ "node:fs_async", fs_async_js, sizeof(fs_async_js) },
 	{ "node:readline", readline_js, sizeof(readline_js) },
-	{ "node:tools", tools_js, sizeof(tools_js) },
 	{ "node:modules", modules_js, sizeof(modules_js) },
+	{ "node:tools", tools_js, sizeof(tools_js) },
 };
 
 /* Without its source text. */
