@@ -42,7 +42,7 @@ int host_tools_keep(struct host *h, const struct frame *f, const void *body)
 	       buf_add(b, body, f->len);
 }
 
-/* A piece of an answer.  True: it is whole. */
+/* A piece of an answer. */
 static int add(struct host_tools *t, const struct frame *f, const void *body)
 {
 	uint32_t id = 0;
@@ -51,7 +51,7 @@ static int add(struct host_tools *t, const struct frame *f, const void *body)
 		return -1;
 	if (!(f->flags & FRAME_LAST))
 		return 0;
-	if (t->message.len > sizeof id)
+	if (t->message.len >= sizeof id)
 		memcpy(&id, t->message.data, sizeof id);
 	if (!id || id > t->last || !t->under_way)
 		return -1;

@@ -307,6 +307,100 @@ static void flood_silence_and_hang_up(void **state)
 	place_close(&p);
 }
 
+/* What the caller was asked; it never answers. */
+static size_t asked;
+static struct redoma_call *unanswered[64];
+
+static void on_call(void *data, struct redoma_call *c)
+{
+	(void)data;
+	assert_true(asked < COUNT(unanswered));
+	unanswered[asked++] = c;
+}
+
+static void forget_calls(void)
+{
+	while (asked)
+		assert_int_equal(redoma_answer(unanswered[--asked], "1", 1,
+					       NULL),
+				 0);
+}
+
+static struct redoma_result *run_asked(struct place *p, const char *source)
+{
+	struct redoma_request q = REDOMA_REQUEST_INIT;
+	struct redoma_result *r = NULL;
+	struct redoma_error err = {0};
+
+	q.language = "js";
+	q.source = source;
+	q.source_len = strlen(source);
+	q.on_call = on_call;
+	if (redoma_run(p->handle, &q, &r, &err))
+		fail_msg("%s: %s", source, err.text);
+	return r;
+}
+
+static void forged_calls_are_breaches(void **state)
+{
+	static const struct {
+		const char *way;
+		size_t asked;
+		enum redoma_status status;
+	} rows[] = {
+		{"tool-again", 1, REDOMA_STATUS_BREACH},
+		{"tool-crowd", 32, REDOMA_STATUS_BREACH},
+		{"tool-huge", 0, REDOMA_STATUS_BREACH},
+		{"tool-drip", 0, REDOMA_STATUS_BREACH},
+		{"tool-return", 0, REDOMA_STATUS_BREACH},
+		{"tool-waits", 1, REDOMA_STATUS_WALL_LIMIT},
+		{"tool-half", 1, REDOMA_STATUS_WALL_LIMIT},
+	};
+	struct place p;
+
+	(void)state;
+	place_open(&p, "forger", "redoma: 1\nlimits: {wall: 300ms}\n");
+	ends(&p, "tool", REDOMA_STATUS_BREACH);
+	place_close(&p);
+	place_open(&p, "forger",
+		   "redoma: 1\nlimits: {wall: 300ms}\ntools: [t]\n");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct redoma_result *r = run_asked(&p, rows[i].way);
+
+		if (redoma_result_status(r) != rows[i].status ||
+		    asked != rows[i].asked)
+			fail_msg("%s: %zu asked, %s", rows[i].way, asked,
+				 redoma_result_json(r, NULL));
+		redoma_result_free(r);
+		forget_calls();
+	}
+	place_close(&p);
+}
+
+static void the_core_holds_the_terms(void **state)
+{
+	struct redoma_result *r;
+	struct place p;
+
+	(void)state;
+	place_open(&p, "forger", "redoma: 1\ntools: "
+		   "[{name: t, where: {n: {maximum: 5}}}]\n");
+	r = run_asked(&p, "tool-unchecked");
+	assert_int_equal(redoma_result_status(r), REDOMA_STATUS_OK);
+	assert_int_equal(asked, 0);
+	assert_non_null(strstr(redoma_result_json(r, NULL),
+			       "{\"op\":\"tool\",\"path\":\"other\""));
+	assert_non_null(strstr(redoma_result_json(r, NULL), "maximum 5"));
+	redoma_result_free(r);
+	place_close(&p);
+	/* Its control: it may, and the call arrives. */
+	place_open(&p, "forger", "redoma: 1\ntools: [t, other]\n");
+	redoma_result_free(run_asked(&p, "tool-unchecked"));
+	assert_int_equal(asked, 2);
+	forget_calls();
+	place_close(&p);
+}
+
 static unsigned long long wrong_bytes(struct place *p)
 {
 	static const char dirty[] =
@@ -358,6 +452,8 @@ int main(void)
 		cmocka_unit_test(deaf_worker_dies_in_grace),
 		cmocka_unit_test(broken_protocol_is_a_breach),
 		cmocka_unit_test(flood_silence_and_hang_up),
+		cmocka_unit_test(forged_calls_are_breaches),
+		cmocka_unit_test(the_core_holds_the_terms),
 		cmocka_unit_test(resets_are_exact),
 		cmocka_unit_test(a_stale_page_map_is_seen),
 	};

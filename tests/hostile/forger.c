@@ -11,6 +11,7 @@
 #include "wire/frame.h"
 #include "wire/outcome.h"
 #include "wire/spawn.h"
+#include "wire/tool.h"
 
 static void send_raw(const struct channel *c, struct frame f, const void *body,
 		     size_t n)
@@ -236,6 +237,87 @@ static void send_fds(struct channel *c)
 	pause();
 }
 
+static void send_call(struct channel *c, uint32_t id, const char *text,
+		      size_t n)
+{
+	if (tool_put(c, FRAME_TOOL, id, text, n, NULL) ||
+	    channel_flush(c, NULL, 0, NULL))
+		_exit(1);
+}
+
+/* Without a grant, no worker of ours sends one. */
+static void tool(struct channel *c)
+{
+	send_call(c, 1, "t\0{}", 4);
+	pause();
+}
+
+static void tool_again(struct channel *c)
+{
+	send_call(c, 1, "t\0{}", 4);
+	send_call(c, 1, "t\0{}", 4);
+	pause();
+}
+
+static void tool_crowd(struct channel *c)
+{
+	for (uint32_t i = 1; i < 1000; i++)
+		send_call(c, i, "t\0{}", 4);
+	pause();
+}
+
+/* Under way for ever, as much as may be: then it says nothing more. */
+static void tool_waits(struct channel *c)
+{
+	send_call(c, 1, "t\0{}", 4);
+	pause();
+}
+
+static void tool_huge(struct channel *c)
+{
+	static char bytes[FRAME_BODY_MAX];
+
+	while (!channel_send(c, FRAME_TOOL, 0, bytes, sizeof bytes, NULL))
+		;
+}
+
+static void tool_drip(struct channel *c)
+{
+	struct frame f = honest(c, FRAME_TOOL, 0);
+
+	f.flags = 0;
+	flood_of(c, f);
+}
+
+/* What it would like to have been told. */
+static void tool_return(struct channel *c)
+{
+	if (tool_put(c, FRAME_RETURN, 1, "\0" "1", 2, NULL) ||
+	    channel_flush(c, NULL, 0, NULL))
+		_exit(1);
+	pause();
+}
+
+/* Half a frame, while an answer is awaited. */
+static void tool_half(struct channel *c)
+{
+	struct frame f = honest(c, FRAME_TOOL, 100);
+
+	send_call(c, 1, "t\0{}", 4);
+	send_raw(c, f, "half", 4);
+	pause();
+}
+
+/* Past the worker's own look at the policy: the core has its own. */
+static void tool_unchecked(struct channel *c)
+{
+	struct outcome o = {.status = REDOMA_STATUS_OK};
+
+	send_call(c, 1, "t\0{\"n\":6}", 9);
+	send_call(c, 2, "other\0{}", 8);
+	send_outcome(c, &o);
+}
+
 static void be_honest(struct channel *c)
 {
 	struct outcome o = {.status = REDOMA_STATUS_OK};
@@ -276,6 +358,11 @@ static const struct way {
 	{"empty-flood", empty_flood},	 {"outcome-drip", outcome_drip},
 	{"call-flood", call_flood},	 {"failed-endless", failed_endless},
 	{"failed-positive", failed_positive}, {"send-fds", send_fds},
+	{"tool", tool},			 {"tool-again", tool_again},
+	{"tool-crowd", tool_crowd},	 {"tool-waits", tool_waits},
+	{"tool-huge", tool_huge},	 {"tool-drip", tool_drip},
+	{"tool-return", tool_return},	 {"tool-half", tool_half},
+	{"tool-unchecked", tool_unchecked},
 	{"linger", linger},		 {"bad-value-lingers", bad_value_lingers},
 };
 

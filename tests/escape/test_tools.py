@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""test-seconds: 240
+Tools on the command line, and guests that want more of them than they were
+granted: C001 (an error leads to no host object), what is not granted reaches
+nobody, processes end with their run."""
+import json
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from lib_redoma import *
+
+
+def tool(name, text):
+    """A host command: a Python program that gets its arguments as `args`."""
+    path = write(f"{name}.py", "import json, sys, os, time\n"
+                 "args = json.load(sys.stdin)\n" + text)
+    return f"{name}={sys.executable} {path}"
+
+
+def spy(name="pay"):
+    """Notes each call that reaches it."""
+    log = scratch() / f"{name}.log"
+    log.write_text("")
+    return log, tool(name, f"open({str(log)!r}, 'a').write('x')\n"
+                     "print(json.dumps(args))")
+
+
+def policy(text):
+    return ("--policy", write("tools.yaml", f"redoma: 1\n{text}\n"))
+
+
+@case("a command answers: arguments in, a value out, nothing of a shell")
+def _():
+    echo = tool("echo", "print(json.dumps([args, sys.argv[1:]]))")
+    odd = {"a": "$(id) `id` ; rm -rf / && 'x' \"y\" \\ \n\u2028 \u0085",
+           "$redoma": "bytes", "é": [1.5, None, {"k": 0.5}]}
+    r = js(f"await tools.echo({json.dumps(odd)})", "--tool",
+           f"{echo} 'a b' \"c d\" e\\ f $HOME * '$(id)'")
+    expect(r, "ok")
+    got, argv = r.json["value"]
+    need(argv == ["a b", "c d", "e f", "$HOME", "*", "$(id)"], r.about())
+    need(got == {"$redoma": "object", "value": odd}, r.about())
+    r = js("await tools.nothing()", "--tool", "nothing=true")
+    expect(r, "ok", value=None)
+
+
+@case("a command sees PATH, its own streams, and nothing else of ours")
+def _():
+    look = tool("look", "print(json.dumps([sorted(os.environ), sorted(map(int, "
+                "os.listdir('/proc/self/fd')))[:-1], os.getpgrp() == "
+                "os.getpid()]))")
+    r = js("await tools.look()", "--tool", look, "--env", "SECRET=1")
+    expect(r, "ok")
+    env, fds, leads = r.json["value"]
+    need(set(env) <= {"PATH", "LC_CTYPE"} and fds == [0, 1, 2] and leads,
+         r.about())
+
+
+@case("a failure is a name and a message; the tool's own stack stays here")
+def _():
+    boom = tool("boom", "raise ValueError('secret-of-the-host')")
+    code = ("let e; try { await tools.boom() } catch (x) { e = x } "
+            "[e.name, e.message, e.stack, Object.keys(e).length]")
+    r = js(code, "--tool", boom)
+    expect(r, "ok")
+    name, message, stack, keys = r.json["value"]
+    need(name == "ToolError" and "code 1" in message and keys == 0, r.about())
+    need("secret" not in json.dumps(r.json) and "Traceback" not in stack,
+         r.about())
+    need(b"secret-of-the-host" in r.err, "the person is not told")
+    words = tool("words", "print(json.dumps({'name': 'PayError', 'message': "
+                 "'no money'})); sys.exit(3)")
+    r = js("await tools.words()", "--tool", words)
+    expect(r, "error", says="no money")
+    need(r.json["error"]["name"] == "PayError", r.about())
+    for text, says in (("print('nope')", "no JSON"),
+                       ("print('1 2')", "no JSON"),
+                       ("os.kill(os.getpid(), 9)", "signal 9"),
+                       ("sys.stdout.write('1' * (2 << 20))", "over 1 MiB")):
+        expect(js("await tools.bad()", "--tool", tool("bad", text)), "error",
+               says=says)
+
+
+@case("C001 an error of a tool leads to the guest's own Function and no further")
+def _():
+    boom = tool("boom", "sys.exit(1)")
+    r = js("let e; try { await tools.boom() } catch (x) { e = x }"
+           "const F = e.constructor.constructor;"
+           "const g = F('return this')();"
+           "[F === Function, g === globalThis, typeof g.process.mainModule,"
+           " Object.getPrototypeOf(e) instanceof Error]", "--tool", boom)
+    expect(r, "ok", value=[True, True, "undefined", True])
+
+
+@case("what is not granted reaches nobody, by whatever name")
+def _():
+    log, pay = spy()
+    for code in ("await tools.pray()", "await tools['pay ']()",
+                 "await tools.__proto__.pay()", "await tools['pa\\0y']()",
+                 "await tools[{toString: () => 'pay\\u0000'}]()",
+                 "await tools.PAY()", "await tools['x'.repeat(5000)]()"):
+        expect(js(code, "--tool", pay), "error")
+    need(log.read_text() == "", "it was called")
+    r = js("await tools['x\\\"]\\nread: [/']()", "--tool", pay)
+    need(len(r.json["denials"]) == 1 and "\n" not in
+         r.json["denials"][0]["allow"], r.about())
+    expect(js("await tools.pay()", "--tool", pay), "ok", value={})
+    need(log.read_text() == "x", "its control was not called")
+
+
+@case("arguments outside their terms reach nobody, however they are dressed")
+def _():
+    log, pay = spy()
+    rule = policy("tools: [{name: pay, max_calls: 2, where: {amount: {maximum:"
+                  " 1000}, to: {enum: [a, b]}}}]")
+    wrong = ("{amount: 1001, to: 'a'}", "{amount: '1', to: 'a'}",
+             "{amount: 5000n, to: 'a'}", "{amount: [1], to: 'a'}",
+             "{amount: 1e300, to: 'a'}", "{amount: NaN, to: 'a'}",
+             "{amount: -Infinity, to: 'a'}", "{to: 'a'}", "{amount: 1}",
+             "{amount: 1, to: 'c'}", "{amount: 1, to: ['a']}",
+             "{amount: {valueOf: () => 1}, to: 'a'}",
+             "{get amount() { return 5000 }, to: 'a'}",
+             "{amount: 1, to: 'a', toJSON: () => ({amount: 5000, to: 'a'})}",
+             "{amount: 1, to: 'a', $redoma: 'object', value: {amount: 5000}}",
+             "new Proxy({amount: 1, to: 'a'}, {get: (t, k) => k === 'amount' "
+             "? 5000 : t[k]})")
+    for args in wrong:
+        expect(js(f"await tools.pay({args})", *rule, "--tool", pay), "error",
+               "ok")
+    need(log.read_text() == "", log.read_text())
+    r = js("for (let i = 0; i < 3; i++) try { await tools.pay({amount: 1000, "
+           "to: 'b'}) } catch { }", *rule, "--tool", pay)
+    need([c["ok"] for c in r.json["calls"]] == [True, True, False], r.about())
+    need(log.read_text() == "xx", log.read_text())
+
+
+@case("processes of tools end with their run, and what they started")
+def _():
+    slow = tool("slow", "import subprocess; subprocess.Popen(['sleep', '97']);"
+                "time.sleep(98)")
+    began = time.monotonic()
+    r = js("await tools.slow()", "--tool", slow, "--limit", "wall=700ms")
+    expect(r, "wall_limit")
+    need(time.monotonic() - began < 10, "it was waited for")
+    need(not survivors(), "left")
+    r = js("tools.slow(); process.exit(3)", "--tool", slow)
+    expect(r, "error")
+    need(not survivors(), "left")
+
+
+@case("tools run at once, up to in_flight")
+def _():
+    nap = tool("nap", "time.sleep(0.4); print(args['i'])")
+    code = ("const t = performance.now(); const v = await Promise.all([1, 2, 3,"
+            " 4, 5, 6].map((i) => tools.nap({i}))); [v, performance.now() - t]")
+    v, together = js(code, "--tool", nap).json["value"]
+    need(v == [1, 2, 3, 4, 5, 6], str(v))
+    _, apart = js(code, "--tool", nap, "--limit", "in_flight=1",
+                  "--limit", "wall=30s", timeout=40).json["value"]
+    need(apart > 2400 and together < apart * 0.75, f"{together} {apart}")
+
+
+@case("many calls, and one that says much")
+def _():
+    r = js("let n = 0; for (let i = 0; i < 60; i++) n += (await tools.echo({i}"
+           ")).i; n", "--tool", "echo=cat", "--limit", "wall=60s", timeout=70)
+    expect(r, "ok", value=1770)
+    r = js("(await tools.echo({x: 'x'.repeat(1000000)})).x.length", "--tool",
+           "echo=cat")
+    expect(r, "ok", value=1000000)
+    r = js("for (;;) tools.echo({x: 1})", "--tool", "echo=cat", "--limit",
+           "wall=1s")
+    expect(r, "call_limit", "wall_limit", "memory_limit")
+
+
+@case("text of a guest in a tool's words does not act on a terminal")
+def _():
+    loud = tool("loud", "sys.stderr.write(args['t']); print(1)")
+    r = command("eval", "js", "await tools.loud({t: '\\x1b[2Jx\\nredoma: y'})",
+                "--tool", loud)
+    need(b"\x1b" not in r.err and b"tool loud:" in r.err, r.about())
+    for line in r.err.splitlines():
+        need(line.startswith(b"redoma: tool loud: "), r.about())
+
+
+if __name__ == "__main__":
+    main()
