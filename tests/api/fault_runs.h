@@ -81,6 +81,16 @@ static const struct kind kinds[] = {
 	    "fs.readFileSync('/cut', 'utf8')"),
 	 .value = "\"input\"", .out = true,
 	 .in_json = {"\"sha256\"", "/dir/sub/new"}},
+	{.name = "tools",
+	 .policy = "redoma: 1\ntools: [a, {name: b, where: {n: {maximum: 1}}}]\n",
+	 JS("const no = async (p) => { try { await p } catch (e) {"
+	    " return e.name } };"
+	    "[...await Promise.all([tools.a({x: 1}), tools.a({})]),"
+	    " await no(tools.b({n: 2})), await no(tools.c()),"
+	    " await no(tools.b({n: 1}))]"),
+	 .value = "[1,1,\"ToolDenied\",\"ToolDenied\",\"Spent\"]",
+	 .in_json = {"\"calls\":[{\"tool\":\"a\"", "tools: [\\\"c\\\"]",
+		     "Spent: all of it"}},
 	{.name = "a module", .policy = "redoma: 1\n", WASM(empty_module)},
 	{.name = "a module, kept from now on", .policy = "redoma: 1\n",
 	 .fresh = true, WASM(empty_module)},
@@ -244,6 +254,20 @@ static struct redoma *open_kind(const struct kind *k)
 	return h;
 }
 
+/* A call must be answered, also by a caller who is short of memory. */
+static void answer_kind(void *data, struct redoma_call *c)
+{
+	bool b = !strcmp(redoma_call_tool(c), "b");
+	int r;
+
+	(void)data;
+	do
+		r = b ? redoma_answer_error(c, "Spent", "all of it", NULL)
+		      : redoma_answer(c, "1", 1, NULL);
+	while (r == REDOMA_E_NOMEM);
+	assert_int_equal(r, 0);
+}
+
 static int run_kind(struct redoma *h, const struct kind *k,
 		    const struct redoma_policy *narrow,
 		    struct redoma_result **ret, struct redoma_error *err)
@@ -258,6 +282,7 @@ static int run_kind(struct redoma *h, const struct kind *k,
 	q.argv = argv;
 	q.input = "{\"a\": 21}";
 	q.input_len = 9;
+	q.on_call = answer_kind;
 	return redoma_run(h, &q, ret, err);
 }
 

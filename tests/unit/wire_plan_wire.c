@@ -17,6 +17,7 @@
 
 static char *argv_full[] = {"prog", "", "arg\xff", NULL};
 static char *env_full[] = {"TZ=UTC", NULL};
+static char *tools_full[] = {"search", "pay", NULL};
 
 /* Two grants, one with a descriptor. */
 static void fill(struct plan *p, struct plan_grant g[2])
@@ -41,6 +42,7 @@ static void fill(struct plan *p, struct plan_grant g[2])
 			   .n_grants = 2,
 			   .argv = argv_full,
 			   .env = env_full,
+			   .tools = tools_full,
 			   .clock = SOURCE_FIXED,
 			   .random = SOURCE_NONE,
 			   .clock_fixed_ns = -5,
@@ -91,6 +93,8 @@ static void round_trip(void **state)
 	assert_null(r.argv[3]);
 	assert_string_equal(r.env[0], "TZ=UTC");
 	assert_null(r.env[1]);
+	assert_string_equal(r.tools[1], "pay");
+	assert_null(r.tools[2]);
 	assert_int_equal(r.clock, SOURCE_FIXED);
 	assert_int_equal(r.random, SOURCE_NONE);
 	assert_int_equal(r.clock_fixed_ns, -5);
