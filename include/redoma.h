@@ -166,7 +166,8 @@ REDOMA_API REDOMA_MUST_CHECK int redoma_answer(struct redoma_call *c,
 					       const char *json, uint64_t len,
 					       struct redoma_error *err);
 /* The guest gets an error of that name (at most 256 bytes) and message (4096;
- * both are cut): say what the guest's author may know, no stack of yours. */
+ * both are cut): say what the guest's author may know, no stack of yours.  For
+ * want of memory the guest is told of that instead; this does not fail. */
 REDOMA_API REDOMA_MUST_CHECK int
 redoma_answer_error(struct redoma_call *c, const char *name,
 		    const char *message, struct redoma_error *err);

@@ -86,11 +86,14 @@ int redoma_answer(struct redoma_call *c, const char *json, uint64_t len,
 int redoma_answer_error(struct redoma_call *c, const char *name,
 			const char *message, struct redoma_error *err)
 {
-	int r = tool_put_failure(&c->answer, name && *name ? name : "Error",
-				 message ? message : "", err);
-
-	if (r)
-		return r;
+	if (tool_put_failure(&c->answer, name && *name ? name : "Error",
+			     message ? message : "", err)) {
+		/* For this there is room since it was asked. */
+		buf_clear(&c->answer);
+		if (tool_put_failure(&c->answer, "Error", "out of memory",
+				     err))
+			return REDOMA_E_NOMEM;
+	}
 	hand_over(c);
 	return 0;
 }

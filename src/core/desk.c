@@ -18,6 +18,7 @@
 #define WHERE "core"
 #define DENIED "ToolDenied"
 #define DENIALS_MAX 64
+#define ANSWER_ROOM 64 /* for a failure that can always be told */
 #define ERROR_MAX 200 /* of a failure's words, in the result */
 
 void desk_drop(struct desk *d)
@@ -245,8 +246,10 @@ static int hand_out(struct coming *in, struct redoma_error *err)
 	struct redoma_call *c =
 		calloc(1, sizeof *c + k->name.len + k->args.len + 2);
 
-	if (!c)
+	if (!c || buf_reserve(&c->answer, ANSWER_ROOM)) {
+		free(c);
 		return err_nomem(err, WHERE);
+	}
 	c->desk = d;
 	c->number = k->id;
 	c->row = d->n_calls - 1;

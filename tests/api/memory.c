@@ -62,7 +62,7 @@ static bool run_once(const struct kind *k, long n)
 	if (r) {
 		check_failure(r, &err, x);
 		assert_no_outputs(k);
-	} else if (fired && k->out &&
+	} else if (fired && (k->out || k->asks) &&
 		   redoma_result_status(x) != REDOMA_STATUS_OK) {
 		assert_told(k, x);
 	} else {

@@ -5,6 +5,8 @@ granted: C001 (an error leads to no host object), what is not granted reaches
 nobody, processes end with their run."""
 import json
 import pathlib
+import signal
+import subprocess
 import sys
 import time
 
@@ -148,6 +150,24 @@ def _():
     r = js("tools.slow(); process.exit(3)", "--tool", slow)
     expect(r, "error")
     need(not survivors(), "left")
+
+
+@case("whoever ends the command ends its tools too")
+def _():
+    for sig, code in ((signal.SIGINT, 130), (signal.SIGTERM, 130),
+                      (signal.SIGKILL, -9)):
+        mark = scratch() / f"started-{int(sig)}"
+        slow = tool("slow", f"open({str(mark)!r}, 'w').close(); time.sleep(96)")
+        p = subprocess.Popen([str(BUILD / "redoma"), "eval", "js",
+                              "await tools.slow()", "--tool", slow, "--limit",
+                              "wall=90s"], stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 20 * SLOW
+        while not mark.exists():
+            need(time.monotonic() < until, "the tool did not start")
+            time.sleep(0.01)
+        p.send_signal(sig)
+        need(p.wait(20 * SLOW) == code, f"{sig}: {p.returncode}")
+        need(not survivors(), f"{sig}: a process is left")
 
 
 @case("tools run at once, up to in_flight")
