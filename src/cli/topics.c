@@ -14,10 +14,9 @@ static const char limits[] =
 	"  fuel     not set   instructions counted; makes cost repeatable\n"
 	"  files    64        open handles; one more fails in the guest\n"
 	"  calls    256       calls of tools in one run\n"
-	"  in_flight  32      of these under way at once; more wait; both are "
-	"without\n"
-	"                     effect where no tool is granted\n"
+	"  in_flight 32       of these under way at once; more wait\n"
 	"\n"
+	"The last two are without effect where no tool is granted.\n"
 	"A limit ends the run with exit code 3 and says which one it was. An\n"
 	"allocation over memory may instead fail in the guest.\n";
 

@@ -92,7 +92,7 @@ def _():
            "const F = e.constructor.constructor;"
            "const g = F('return this')();"
            "[F === Function, g === globalThis, typeof g.process.mainModule,"
-           " Object.getPrototypeOf(e) instanceof Error]", "--tool", boom)
+           " Object.getPrototypeOf(e) === Error.prototype]", "--tool", boom)
     expect(r, "ok", value=[True, True, "undefined", True])
 
 

@@ -2,22 +2,12 @@
 (function(native, hooks, share) {
 const P = Promise, E = Error;
 
-// An error that is made where the tool is called: its stack leads there.
-class ToolError extends E {
-	constructor(tool) {
-		super('');
-		share.define(this, 'tool', tool);
-	}
-}
-share.define(ToolError.prototype, 'name', 'ToolError');
-
-// C settles a call: with a value, or with the words of a failure.
-function settle(resolve, reject, err, failed, a, b) {
-	if (!failed)
-		return resolve(a);
-	share.define(err, 'name', a);
-	share.define(err, 'message', b);
-	reject(err);
+// The words of a failure, put on the error that was made where the tool was
+// called: its stack leads there.
+function failure(err, tool, name, message) {
+	share.define(err, 'tool', tool);
+	share.define(err, 'name', name);
+	return share.define(err, 'message', message);
 }
 
 function make(name) {
@@ -26,9 +16,9 @@ function make(name) {
 		    share.safe.isArray(args))
 			throw new TypeError(`tools.${name} takes one object: ` +
 				'its arguments by name');
-		const err = new ToolError(name);
-		native.toolCall(name, args, (failed, a, b) =>
-			settle(resolve, reject, err, failed, a, b));
+		const err = new E();
+		native.toolCall(name, args, (failed, a, b) => failed ?
+			reject(failure(err, name, a, b)) : resolve(a));
 	}) };
 	return f[name];
 }
