@@ -120,6 +120,7 @@ static const struct {
 	{ "node:util/inspect", inspect_js, sizeof(inspect_js) },
 	{ "node:util/format", format_js, sizeof(format_js) },
 	{ "node:console", console_js, sizeof(console_js) },
+	{ "node:tools", tools_js, sizeof(tools_js) },
 	{ "node:events", events_js, sizeof(events_js) },
 	{ "node:timers", timers_js, sizeof(timers_js) },
 	{ "node:network", network_js, sizeof(network_js) },
@@ -133,7 +134,6 @@ static const struct {
 	{ "node:fs_async", fs_async_js, sizeof(fs_async_js) },
 	{ "node:readline", readline_js, sizeof(readline_js) },
 	{ "node:modules", modules_js, sizeof(modules_js) },
-	{ "node:tools", tools_js, sizeof(tools_js) },
 };
 
 /* Without its source text. */
