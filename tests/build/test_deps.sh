@@ -25,7 +25,7 @@ cp -R "$REDOMA_ROOT/deps" "$REDOMA_ROOT/engine-rs" "$copy/"
 
 fetches_alone() { (cd "$1" && $alone deps/fetch </dev/null) 2>&1 | tee "$TMPDIR/log"; [ ! -s "$TMPDIR/log" ]; }
 same_links() {
-	for d in engine sources wasi-libc; do
+	for d in engine python sources wasi-libc; do
 		[ "$(readlink "$copy/.deps/$d")" = \
 			"$(readlink "$REDOMA_ROOT/.deps/$d")" ] || return 1
 	done
@@ -44,4 +44,8 @@ check "our Rust is part of the engine's key" \
 	key_changes engine engine-rs/src/lib.rs
 check "a recipe is part of its key" key_changes sources deps/build-sources
 check "a pin is part of its key" key_changes wasi-libc deps/wasi-libc.pin
+check "Debian's packages are part of Python's key" \
+	key_changes python deps/python.pin
+check "what packs the library is part of Python's key" \
+	key_changes python deps/python_pack.py
 echo "1..$n"
