@@ -2,10 +2,12 @@
  * the module that starts where it ended.
  *
  * The set-up is _initialize (if exported) and redoma_init, with imports that
- * trap: nothing of the builder's machine can enter an image.  Only linear
- * memory may differ afterwards, so a module that could change anything else
- * (another mutable global, a table, a segment) is refused; a reset of memory
- * is then a reset of everything.  The output depends on the input alone. */
+ * trap: nothing of the builder's machine can enter an image.  Only what is
+ * written to standard error is shown, so that a set-up that fails can say why.
+ * Only linear memory may differ afterwards, so a module that could change
+ * anything else (another mutable global, a table, a segment) is refused; a
+ * reset of memory is then a reset of everything.  The output depends on the
+ * input alone. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -169,6 +171,57 @@ static int32_t stack_pointer(struct session *s)
 	return v.of.i32;
 }
 
+/* fd_write of WASI preview 1, for descriptor 2: (fd, iovs, n, ret) -> errno */
+static wasm_trap_t *show(void *env, wasmtime_caller_t *caller,
+			 wasmtime_val_raw_t *a, size_t n)
+{
+	wasmtime_context_t *ctx = wasmtime_caller_context(caller);
+	wasmtime_extern_t m;
+	uint32_t at = (uint32_t)a[1].i32, count = (uint32_t)a[2].i32;
+	uint32_t done = 0, span[2];
+	uint8_t *p;
+	size_t len;
+
+	(void)env;
+	(void)n;
+	if (!wasmtime_caller_export_get(caller, "memory", 6, &m))
+		fail("the module does not export a memory named memory");
+	p = wasmtime_memory_data(ctx, &m.of.memory);
+	len = wasmtime_memory_data_size(ctx, &m.of.memory);
+	for (; count--; at += 8) {
+		if (at > len - 8)
+			fail("the set-up wrote from outside its memory");
+		memcpy(span, p + at, 8);
+		if (span[0] > len || span[1] > len - span[0])
+			fail("the set-up wrote from outside its memory");
+		fwrite(p + span[0], 1, span[1], stderr);
+		done += span[1];
+	}
+	if (done && a[0].i32 != 2)
+		fail("the set-up wrote, and not to standard error");
+	memcpy(p + (uint32_t)a[3].i32 % (len - 4), &done, 4);
+	a[0].i32 = 0;
+	return NULL;
+}
+
+static void link_show(wasmtime_linker_t *linker)
+{
+	wasm_valtype_t *in[4], *out[1] = { wasm_valtype_new_i32() };
+	wasm_valtype_vec_t params, results;
+	wasm_functype_t *type;
+
+	for (int i = 0; i < 4; i++)
+		in[i] = wasm_valtype_new_i32();
+	wasm_valtype_vec_new(&params, 4, in);
+	wasm_valtype_vec_new(&results, 1, out);
+	type = wasm_functype_new(&params, &results);
+	check(wasmtime_linker_define_func_unchecked(
+		      linker, "wasi_snapshot_preview1", 22, "fd_write", 8,
+		      type, show, NULL, NULL),
+	      NULL, "fd_write");
+	wasm_functype_delete(type);
+}
+
 static void start(struct session *s, const uint8_t *p, size_t n)
 {
 	wasm_config_t *config = wasm_config_new();
@@ -186,6 +239,7 @@ static void start(struct session *s, const uint8_t *p, size_t n)
 	s->store = wasmtime_store_new(engine, NULL, NULL);
 	s->ctx = wasmtime_store_context(s->store);
 	linker = wasmtime_linker_new(engine);
+	link_show(linker);
 	check(wasmtime_linker_define_unknown_imports_as_traps(linker, module),
 	      NULL, "imports");
 	error = wasmtime_linker_instantiate(linker, s->ctx, module,
