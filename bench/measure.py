@@ -83,12 +83,15 @@ def calls(b, source, n, gap_us, *options):
 
 def latency(b):
     one = b.made_file("one.js", b"1+1")
+    py = b.made_file("one.py", b"1+1")
     empty = b.made_file("empty.wasm", EMPTY)
     plans = {  # key: source, runs of a round, gap, options
         "js_new": (one, 300, 2000, []),
         "js_new_0": (one, 300, 0, []),
         "js_tenant": (one, 1500, 0, ["reuse=tenant"]),
         "js_tenant_1ms": (one, 400, 1000, ["reuse=tenant"]),
+        "py_new": (py, 200, 2000, []),
+        "py_tenant": (py, 1000, 0, ["reuse=tenant"]),
         "wasm_tenant": (empty, 1500, 0, ["reuse=tenant"]),
     }
     wall = {k: [] for k in plans}
@@ -101,9 +104,10 @@ def latency(b):
     rows = {k: spread(v) for k, v in wall.items()}
     for k, row in rows.items():
         row["faults"] = statistics.median(f for _, _, f in inside[k])
-    new = rows.pop("js_new")
-    yield "js_new_p50", new
-    yield "js_new_p99", {**new, "value": new["p99"]}
+    for name in ("js", "py"):
+        new = rows.pop(f"{name}_new")
+        yield f"{name}_new_p50", new
+        yield f"{name}_new_p99", {**new, "value": new["p99"]}
     yield "js_new_gap0", rows.pop("js_new_0")
     yield from rows.items()
     yield "js_tenant_inside", {

@@ -313,6 +313,11 @@ def js(code, *options, **kw):
     return run_json("run", source(code), *options, **kw)
 
 
+def python(code, *options, **kw):
+    """The Python image; what the host's own Python says is test_native's."""
+    return run_json("run", source(code, "agent.py"), *options, **kw)
+
+
 def expect(r, *statuses, says=None, value=..., within=None, stdout=None):
     try:
         need(r.status in statuses, f"status {r.status}, wanted {statuses}")

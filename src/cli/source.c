@@ -24,7 +24,7 @@ static const struct language_row languages[] = {
 	 SOURCE_JS},
 	{"wasm", ".wasm", "", SOURCE_WASM, -1},
 	{"ts", ".ts .mts .cts .tsx .jsx", "ts-node tsx deno bun", -1, -1},
-	{"py", ".py .pyw", "python python3", -1, SOURCE_PY},
+	{"py", ".py .pyw", "python python3", SOURCE_PY, SOURCE_PY},
 };
 
 const char *source_language_name(enum source_language l)
@@ -64,7 +64,7 @@ static int use(const struct language_row *row, bool native,
 			       "not among them: leave --native out",
 			       row->name);
 	return err_set(err, REDOMA_E_INVALID, "cli",
-		       "this release runs js and wasm; %s is not in it%s",
+		       "this release runs js, py and wasm; %s is not in it%s",
 		       row->name,
 		       row->native < 0 ? ""
 				       : ": --native runs it with the host's "
@@ -136,7 +136,7 @@ static int tell_language(const char *path, const char *lang, bool native,
 		if (!row)
 			return err_set(err, REDOMA_E_INVALID, "cli",
 				       "--lang %s is unknown; this release "
-				       "runs js and wasm",
+				       "runs js, py and wasm",
 				       SHOW(str_of(lang)));
 		return use(row, native, &ret->language, err);
 	}
@@ -151,7 +151,7 @@ static int tell_language(const char *path, const char *lang, bool native,
 			       "add --lang js, or begin it with a #! line");
 	return err_set(err, REDOMA_E_INVALID, "cli",
 		       "the language of %s is not known by its extension or "
-		       "#! line; add --lang js or --lang wasm",
+		       "#! line; add --lang js, py or wasm",
 		       SHOW(str_of(path)));
 }
 
@@ -291,7 +291,8 @@ int source_read(const char *path, const char *lang, bool native,
 	return 0;
 }
 
-int source_text(const char *text, struct source *ret, struct redoma_error *err)
+int source_text(const char *text, enum source_language language,
+		struct source *ret, struct redoma_error *err)
 {
 	struct str s = str_of(text);
 	int rc;
@@ -302,7 +303,7 @@ int source_text(const char *text, struct source *ret, struct redoma_error *err)
 	rc = check_script(s, "the code", err);
 	if (rc)
 		return rc;
-	ret->language = SOURCE_JS;
+	ret->language = language;
 	return buf_add(&ret->bytes, s.p, s.len) ? err_nomem(err, "cli") : 0;
 }
 

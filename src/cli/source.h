@@ -14,7 +14,7 @@
 enum source_language {
 	SOURCE_JS,
 	SOURCE_WASM,
-	SOURCE_PY,     /* with --native alone */
+	SOURCE_PY,
 	SOURCE_COMMAND /* no source: a native program */
 };
 
@@ -34,8 +34,8 @@ const char *source_language_name(enum source_language l);
 MUST_CHECK int source_read(const char *path, const char *lang, bool native,
 			   struct source *ret, struct redoma_error *err);
 /* A script given as text. */
-MUST_CHECK int source_text(const char *text, struct source *ret,
-			   struct redoma_error *err);
+MUST_CHECK int source_text(const char *text, enum source_language language,
+			   struct source *ret, struct redoma_error *err);
 void source_done(struct source *s);
 
 /* --input: JSON text, "@FILE" or "-".  Must be JSON for a script; any bytes

@@ -124,9 +124,9 @@ static void put_unfit(struct json_writer *w, const struct fitting *f)
 }
 
 static void put_image(struct json_writer *w, struct redoma *h,
-		      enum profile profile)
+		      const char *lang, enum profile profile)
 {
-	const struct lang *l = lang_find("js");
+	const struct lang *l = lang_find(lang);
 	struct fitting f = {.remake = {.h = h,
 				       .lang = l,
 				       .profile = profile,
@@ -160,8 +160,10 @@ static void put_install(struct json_writer *w, struct redoma *h,
 	json_write_key(w, "images");
 	json_write_begin(w, '[');
 	if (!problem) {
-		put_image(w, h, PROFILE_IMAGE);
-		put_image(w, h, PROFILE_IMAGE_FUEL);
+		put_image(w, h, "js", PROFILE_IMAGE);
+		put_image(w, h, "js", PROFILE_IMAGE_FUEL);
+		put_image(w, h, "py", PROFILE_IMAGE);
+		put_image(w, h, "py", PROFILE_IMAGE_FUEL);
 	}
 	json_write_end(w, ']');
 }

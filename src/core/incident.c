@@ -54,7 +54,7 @@ static const char *profile_word(const struct job *j)
 {
 	if (j->q->native)
 		return "native";
-	return j->lang && j->lang->image ? "js" : "wasm";
+	return j->lang && j->lang->image ? j->lang->name : "wasm";
 }
 
 static void put_counters(struct json_writer *w, const struct result_usage *u)

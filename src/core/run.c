@@ -91,7 +91,7 @@ static int choose_language(struct job *j, struct redoma_error *err)
 		if (!j->lang)
 			return err_set(err, REDOMA_E_INVALID, WHERE,
 				       "this release does not run \"%s\": it "
-				       "runs js and wasm",
+				       "runs js, py and wasm",
 				       q->language);
 	} else {
 		r = lang_guess(q->name, q->source, q->source_len, &j->lang,

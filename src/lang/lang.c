@@ -6,16 +6,20 @@
 #define WHERE "lang"
 
 static const char *const js_suffixes[] = {".js", ".mjs", ".cjs", NULL};
+static const char *const py_suffixes[] = {".py", ".pyw", NULL};
 static const char *const wasm_suffixes[] = {".wasm", NULL};
 
 static const struct lang table[] = {
 	{"js", "agent.js", "js.cwasm", "js.fuel.cwasm", "js.wasm", js_suffixes,
 	 "node"},
+	{"py", "agent.py", "py.cwasm", "py.fuel.cwasm", "py.wasm", py_suffixes,
+	 "python"},
 	{"wasm", "tool.wasm", NULL, NULL, NULL, wasm_suffixes, NULL},
 };
 
 #define N_LANGS (sizeof table / sizeof *table)
-#define LANGS "this release runs js (.js, .mjs, .cjs) and wasm (.wasm)"
+#define LANGS                                                           \
+	"this release runs js (.js, .mjs, .cjs), py (.py) and wasm (.wasm)"
 
 const struct lang *lang_find(const char *name)
 {

@@ -36,7 +36,9 @@ compiles() {
 }
 for f in bin/redoma lib/libredoma.a include/redoma.h lib/redoma/redoma-worker \
 	lib/redoma/redoma-compile lib/redoma/images/js.cwasm \
-	lib/redoma/images/js.fuel.cwasm lib/redoma/images/js.wasm share/man/man1/redoma.1 \
+	lib/redoma/images/js.fuel.cwasm lib/redoma/images/js.wasm \
+	lib/redoma/images/py.cwasm lib/redoma/images/py.fuel.cwasm \
+	lib/redoma/images/py.wasm share/man/man1/redoma.1 \
 	share/bash-completion/completions/redoma; do
 	check "$f is there" [ -f "$top/$f" ]
 done

@@ -54,7 +54,8 @@ static void suffixes_are_known(void **state)
 	assert_string_equal(guess("a.b.mjs", "1", 1), "js");
 	assert_string_equal(guess("/x/a.cjs", "1", 1), "js");
 	assert_string_equal(guess("a.wasm", "1", 1), "wasm");
-	assert_null(guess("a.py", "1", 1));
+	assert_string_equal(guess("a.py", "1", 1), "py");
+	assert_null(guess("a.rb", "1", 1));
 	assert_null(guess("js", "1", 1));
 	assert_null(guess(NULL, "1", 1));
 }

@@ -1,0 +1,43 @@
+#!/bin/sh
+# build.sh CLANG SYSROOT PYTHON_DIR OUT.wasm - builds the Python image.
+# SYSROOT is a wasi-libc tree, PYTHON_DIR what deps/build-python made; objects
+# go beside OUT.
+set -eu
+
+if [ $# -ne 4 ]; then
+	echo "usage: build.sh CLANG SYSROOT PYTHON_DIR OUT.wasm" >&2
+	exit 2
+fi
+clang=$1 sysroot=$2 python=$3 out=$4
+here=$(cd "$(dirname "$0")" && pwd)
+objects=$out.d
+mkdir -p "$objects"
+
+# The paths of this machine must not reach the image.
+flags="--target=wasm32-wasi --sysroot=$sysroot -O2 -std=gnu17
+	-fvisibility=hidden -ffunction-sections -fdata-sections
+	-D_GNU_SOURCE -DNDEBUG -D_WASI_EMULATED_SIGNAL
+	-isystem $python/include -ffile-prefix-map=$here=.
+	-Wall -Wextra -Wno-sign-compare -Wno-unused-parameter
+	-Wno-c23-extensions"
+
+for f in "$here"/*.c; do
+	# shellcheck disable=SC2086 # a list of words
+	"$clang" $flags -DLIBRARY_FILE="\"$python/stdlib.bin\"" \
+		-c "$f" -o "$objects/$(basename "$f" .c).o"
+done
+
+# What poll.c and system.c stand in front of.
+wrap=
+for name in _Py_HandlePending PyErr_CheckSignals __wasi_environ_sizes_get \
+	__wasi_clock_res_get __wasi_clock_time_get __wasi_random_get \
+	__wasi_fd_prestat_get __wasi_fd_fdstat_get __wasi_fd_filestat_get \
+	__wasi_fd_seek __wasi_fd_tell; do
+	wrap="$wrap -Wl,--wrap=$name"
+done
+# shellcheck disable=SC2086 # a list of words
+"$clang" $flags -mexec-model=reactor "$objects"/*.o $wrap "$python"/lib/*.a \
+	"$python"/lib/*.a -lwasi-emulated-signal -lwasi-emulated-getpid \
+	-lwasi-emulated-process-clocks -ldl -lm -Wl,--gc-sections,--strip-all \
+	-Wl,-z,stack-size=4194304 -Wl,--stack-first \
+	-Wl,--export=__stack_pointer -o "$out"

@@ -1,0 +1,99 @@
+/* guest.h - the Python image: the state of one run and what its parts offer
+ * each other.
+ *
+ * All of it lives in linear memory: the image holds it as it was after
+ * redoma_init and every run starts from there.  Request and result are those
+ * of docs/design/javascript.md. */
+#ifndef GUEST_H
+#define GUEST_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GUEST_REQUEST_MAGIC 0x31514452u /* "RDQ1" */
+#define GUEST_RESULT_MAGIC 0x31524452u	/* "RDR1" */
+
+enum guest_kind {
+	GUEST_OK,
+	GUEST_THROWN,
+	GUEST_INTERRUPTED,
+	GUEST_NO_MEMORY,
+	GUEST_STACK,
+	GUEST_EXIT,
+	GUEST_UNSERIALISABLE,
+	GUEST_SYNTAX,
+};
+
+/* As the host reads it: little-endian, every field 4 bytes. */
+struct guest_result {
+	uint32_t magic, kind;
+	int32_t exit_code;
+	uint32_t value, value_len;
+	uint32_t name, name_len;
+	uint32_t message, message_len;
+	uint32_t stack, stack_len;
+	uint32_t line, column;
+};
+
+struct guest_span {
+	uint32_t off, len;
+};
+
+struct guest_request {
+	uint32_t magic;
+	struct guest_span source, input, name;
+	uint32_t memory_limit;
+	/* argc, argc spans, envc, envc spans */
+};
+
+struct guest {
+	bool oom;	   /* an allocation failed */
+	const char *base;  /* the request */
+	const struct guest_request *request;
+	const struct guest_span *args, *env;
+	uint32_t argc, envc;
+	PyObject *hooks;   /* the prelude's names: a dict */
+	PyObject *scope;   /* of __main__ */
+	struct guest_result result;
+};
+
+extern struct guest guest;
+
+/* request.c: false if it is not one.  The host builds requests, but a wrong
+ * one must not become a wild read. */
+bool request_take(const char *p, uint32_t len);
+
+/* start.c: the interpreter, with the prelude and what it imports.  Called
+ * once, before the snapshot; ends in a trap that names what failed. */
+void start_interpreter(void);
+
+/* library.c: the standard library, for the importer of frozen modules. */
+void library_offer(void);
+/* What is packed with it and is no code.  False: there is no such name. */
+bool library_data(const char *name, const void **ret, size_t *ret_len);
+/* The i-th name; NULL after the last. */
+const char *library_data_name(size_t i);
+
+/* system.c: until now nothing of the host was asked; from now on it is. */
+void system_start(void);
+
+/* poll.c */
+volatile int32_t *poll_word(void); /* the host stores 1 at the deadline */
+
+/* source.c: code whose trailing expression is stored under `value_name`; NULL
+ * with an exception. */
+PyObject *source_compile(const char *text, PyObject *name,
+			 PyObject *value_name);
+
+/* outcome.c: fill guest.result. */
+void outcome_value(PyObject *value);
+void outcome_error(bool syntax); /* takes the pending exception */
+
+/* value.c: false: it is not of plain types, and carry.py prints it.  *ret is
+ * owned (free). */
+bool value_print(PyObject *v, const char **ret, size_t *ret_len);
+
+#endif

@@ -1,0 +1,62 @@
+"""asyncio without sockets and threads: a loop that sleeps until its next timer.
+
+Run when asyncio is imported; see CHANGES.
+"""
+
+
+def change_asyncio(asyncio):
+    from asyncio import base_events, events
+
+    class Timers:
+        """In place of a selector: there is nothing to select from."""
+        def select(self, timeout):
+            if timeout is None:
+                raise RuntimeError("asyncio waits, and nothing is left that "
+                                   "could wake it")
+            if timeout > 0:
+                time.sleep(timeout)
+            return []
+
+    class Loop(base_events.BaseEventLoop):
+        def __init__(self):
+            super().__init__()
+            self._selector = Timers()
+
+        def _process_events(self, event_list):
+            pass
+
+        def _write_to_self(self):
+            pass
+
+        def run_in_executor(self, executor, func, *args):
+            future = self.create_future()
+            try:
+                future.set_result(func(*args))
+            except Exception as e:
+                future.set_exception(e)
+            return future
+
+        async def getaddrinfo(self, *args, **kwargs):
+            NO_SOCKETS()
+
+        async def create_connection(self, *args, **kwargs):
+            NO_SOCKETS()
+
+        async def create_server(self, *args, **kwargs):
+            NO_SOCKETS()
+
+        async def subprocess_exec(self, *args, **kwargs):
+            NO_PROCESSES()
+
+        async def subprocess_shell(self, *args, **kwargs):
+            NO_PROCESSES()
+
+    class Policy(events.BaseDefaultEventLoopPolicy):
+        _loop_factory = Loop
+
+    events._event_loop_policy = Policy()
+    asyncio.SelectorEventLoop = asyncio.EventLoop = Loop
+    asyncio.DefaultEventLoopPolicy = Policy
+
+
+CHANGES["asyncio"] = change_asyncio

@@ -1,0 +1,305 @@
+"""The image's own Python: what C calls, and what is different here.
+
+Run once, before the snapshot, by start.c; carry.py and loop.py share its names.
+"""
+import _thread
+import sys
+
+MINE = "<redoma>"
+
+
+# ---- what there is not ----
+
+def refuse(what, instead):
+    def refused(*args, **kwargs):
+        raise RuntimeError(f"{what} in a sandbox: {instead}")
+    return refused
+
+
+NO_THREADS = refuse(
+    "there are no threads", "call the function itself, or use asyncio for "
+    "work that waits")
+NO_PROCESSES = refuse(
+    "no process can be started", "do the work in Python; for a program of "
+    "the host use `redoma run --native`")
+NO_SOCKETS = refuse(
+    "there is no network", "pass the data in as input, or grant a file that "
+    "holds it")
+
+# Before threading takes them.
+_thread.start_new_thread = _thread.start_joinable_thread = NO_THREADS
+
+import os
+
+# Absent, so that libraries which look for them find none.
+OS_NAMES = {"system", "popen", "fork", "forkpty", "posix_spawn",
+            "posix_spawnp", "execl", "execle", "execlp", "execv", "execve",
+            "execvp", "spawnl", "spawnlp", "spawnv", "spawnve", "spawnvp"}
+
+
+def missing_of_os(name):
+    try:
+        if name in OS_NAMES:
+            NO_PROCESSES()
+    except RuntimeError as e:
+        raise AttributeError(f"module 'os' has no attribute '{name}': {e}",
+                             name=name, obj=os) from None
+    raise AttributeError(f"module 'os' has no attribute '{name}'", name=name,
+                         obj=os)
+
+
+for _name in OS_NAMES & set(dir(os)):
+    delattr(os, _name)
+os.__getattr__ = missing_of_os
+
+
+def change_subprocess(module):
+    class Popen(module.Popen):
+        def __init__(self, *args, **kwargs):
+            NO_PROCESSES()
+        def __del__(self, *args, **kwargs):
+            pass
+    module.Popen = Popen
+
+
+def change_socket(module):
+    class socket(module.socket):
+        def __init__(self, *args, **kwargs):
+            NO_SOCKETS()
+        def __del__(self):
+            pass
+    module.socket = socket
+    module.create_connection = module.socketpair = NO_SOCKETS
+    module.getaddrinfo = module.gethostbyname = NO_SOCKETS
+
+
+def change_zoneinfo(module):
+    def load_tzdata(key):
+        data = DATA("tz/" + key)
+        if data is None:
+            raise module.ZoneInfoNotFoundError(
+                f"No time zone found with key {key}")
+        return io.BytesIO(data)
+    module._common.load_tzdata = load_tzdata
+    module.available_timezones = lambda: {n[3:] for n in DATA_NAMES()}
+
+
+CHANGES = {"socket": change_socket, "subprocess": change_subprocess,
+           "zoneinfo": change_zoneinfo}
+HEAVY = {"numpy", "pandas", "scipy", "sklearn", "matplotlib", "PIL",
+         "openpyxl", "lxml", "polars", "pyarrow"}
+ABSENT = {
+    "ctypes": "no code of the machine can be called",
+    "multiprocessing": "no process can be started; call the function itself",
+    "ssl": "there is no network; pass the data in as input",
+    "tkinter": "there is no screen",
+    "readline": "there is no terminal",
+}
+
+
+class Importer:
+    """First asked, so that what is different here is different, and what is
+    missing says what there is instead."""
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name in CHANGES:
+            spec = FROZEN.find_spec(name, path, target)
+            spec.loader = Changed
+            return spec
+        return None
+
+
+class Changed:
+    @staticmethod
+    def create_module(spec):
+        return FROZEN.create_module(spec)
+
+    @staticmethod
+    def exec_module(module):
+        FROZEN.exec_module(module)
+        CHANGES[module.__name__](module)
+
+
+class Missing:
+    """Last asked."""
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name in HEAVY:
+            raise ModuleNotFoundError(
+                f"No module named '{name}': it is not in this image; run the "
+                "source with the host's own Python: redoma run --native",
+                name=name)
+        if name in ABSENT:
+            raise ModuleNotFoundError(
+                f"No module named '{name}': {ABSENT[name]}", name=name)
+        return None
+
+
+FROZEN = next(f for f in sys.meta_path
+              if getattr(f, "__name__", "") == "FrozenImporter")
+sys.meta_path[:] = [Importer] + [
+    f for f in sys.meta_path
+    if getattr(f, "__name__", "") in ("BuiltinImporter", "FrozenImporter")
+    ] + [Missing]
+sys.path[:] = []
+sys.path_hooks[:] = []
+sys.path_importer_cache.clear()
+
+# ---- what an image holds ----
+
+import array, base64, bisect, calendar, collections, contextlib, copy, csv
+import dataclasses, datetime, decimal, enum, fractions, functools, hashlib
+import heapq, html, io, itertools, json, linecache, math, operator, pathlib
+import random, re, statistics, string, struct, textwrap, time, traceback
+import types, typing, unicodedata, uuid, zlib
+import _strptime, atexit, gc
+
+
+# ---- randomness: seeded when it is first drawn, not before ----
+
+DRAWS = ("random", "getrandbits", "seed", "getstate", "setstate")
+
+
+def entropy():
+    try:
+        return os.urandom(32)
+    except OSError:
+        raise RuntimeError("the policy gives no randomness; seed the "
+                           "generator: random.seed(1)") from None
+
+
+def wake(draw, seeded=False):
+    """The generator of the module becomes an ordinary one."""
+    inst = random._inst
+    if type(inst) is Asleep:
+        seed = None if seeded else entropy()
+        inst.__class__ = random.Random
+        for name in DRAWS:
+            setattr(random, name, getattr(inst, name))
+        if not seeded:
+            inst.seed(seed)
+    return getattr(inst, draw)
+
+
+class Asleep(random.Random):
+    def random(self):
+        return wake("random")()
+
+    def getrandbits(self, k):
+        return wake("getrandbits")(k)
+
+    def seed(self, a=None, version=2):
+        if a is None:
+            a = entropy()
+        return wake("seed", True)(a, version)
+
+    def getstate(self):
+        return wake("getstate")()
+
+    def setstate(self, state):
+        return wake("setstate", True)(state)
+
+
+def put_to_sleep():
+    inst = random._inst
+    inst.__class__ = Asleep
+    for name in DRAWS:
+        setattr(random, name, getattr(inst, name))
+
+
+# ---- a run, as guest.c calls it ----
+
+def begin(name, argv, env, text, scope):
+    sys.argv = argv or [name]
+    for entry in env:
+        key, _, value = entry.partition("=")
+        os.environ[key] = value
+    scope["input_data"] = None if text is None else revived(text)
+    source_name[0] = name
+    # Tracebacks and warnings show the program's lines without looking for a
+    # file.
+    source = SOURCE()
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+
+
+source_name = [""]
+
+
+def exit_code(e):
+    if e.code is None:
+        return 0
+    if isinstance(e.code, int):
+        return e.code & 0xFF
+    print(e.code, file=sys.stderr)
+    return 1
+
+
+def finish():
+    """As at an interpreter's end: what was registered, and what is kept."""
+    if atexit._ncallbacks():
+        try:
+            atexit._run_exitfuncs()
+        except BaseException:
+            traceback.print_exc()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass
+
+
+KEPT = 50
+
+
+def shortened(tb):
+    """A traceback of many frames without those in the middle."""
+    first, n, at = tb, 0, tb
+    last = collections.deque(maxlen=KEPT)
+    while at:
+        n += 1
+        if n == KEPT:
+            first = at
+        last.append(at)
+        at = at.tb_next
+    if n > 2 * KEPT:
+        first.tb_next = last[0]
+    return tb
+
+
+def told(e):
+    """name, message, stack, line, column: without the frames that are ours."""
+    name = source_name[0]
+    frames = [f for f in traceback.extract_tb(shortened(e.__traceback__))
+              if f.filename != MINE]
+    at = next((f for f in reversed(frames) if f.filename == name), None)
+    line = at.lineno if at else None
+    column = at.colno + 1 if at and at.colno is not None else None
+    stack = "".join(traceback.format_list(frames))
+    if isinstance(e, SyntaxError):
+        line, column = e.lineno, e.offset
+        stack = "".join(traceback.format_exception_only(type(e), e))
+    try:
+        message = str(e)
+    except BaseException:
+        message = "(its text cannot be made)"
+    if isinstance(e, MemoryError) and not message:
+        message = "out of memory" if e.__traceback__ \
+            else "the source is nested too deeply"
+    return (whole(type(e).__name__), whole(message), whole(stack),
+            line or 0, column or 0)
+
+
+def settle():
+    """The last thing before the snapshot: nothing of the warm-up is left."""
+    main = sys.modules["__main__"].__dict__
+    for name in list(main):
+        if name not in ("__name__", "__builtins__", "__doc__", "__package__",
+                        "__loader__", "__spec__"):
+            del main[name]
+    linecache.clearcache()
+    re.purge()
+    sys.argv = [""]
+    put_to_sleep()
+    sys._clear_internal_caches()
+    gc.collect()
+    gc.freeze()

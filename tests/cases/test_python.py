@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""The Python image: values, errors, what is there and what is not.
+
+test-seconds: 240
+"""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from lib_redoma import *
+
+
+def tag(kind, **more):
+    return {"$redoma": kind, **more}
+
+
+VALUES = [
+    ("1+1", 2), ("x = 3\nx * 2", 6), ("result = [1]", [1]),
+    ("result = 5\nprint('a')", 5), ("result = 5\n7", 7),
+    ("x = 1", ...), ("None", ...), ("print('hi')", ...),
+    ("'é😀'", "é😀"), ("1.5", 1.5), ("0.1 + 0.2", 0.30000000000000004),
+    ("True", True), ("", None), ("# nothing", ...),
+    ("{'a': [1, {'b': None}]}", {"a": [1, {"b": None}]}),
+    ("(1, 2)", [1, 2]), ("2 ** 53 - 1", 2 ** 53 - 1),
+    ("2 ** 53", tag("bigint", value=str(2 ** 53))),
+    ("-2 ** 70", tag("bigint", value=str(-2 ** 70))),
+    ("[10 ** 40]", [tag("bigint", value=str(10 ** 40))]),
+    ("float('nan')", tag("nan")),
+    ("[float('inf'), -float('inf')]", [tag("inf"), tag("-inf")]),
+    ("-0.0", tag("-0")), ("1e300", 1e300), ("2.0", 2),
+    ("b'\\x00\\xff\\x10'", tag("bytes", value="AP8Q")),
+    ("bytearray(b'ab')", tag("bytes", value="YWI=")),
+    ("{1}", tag("set", value=[1])),
+    ("frozenset(['a'])", tag("set", value=["a"])),
+    ("import decimal\ndecimal.Decimal('1.10')", "1.10"),
+    ("import datetime\ndatetime.date(2024, 2, 29)", "2024-02-29"),
+    ("import datetime as d\nd.datetime(2024, 1, 2, 3, 4, 5)",
+     "2024-01-02T03:04:05"),
+    ("import datetime as d\nd.datetime(1970, 1, 1, tzinfo=d.timezone.utc)",
+     tag("date", value="1970-01-01T00:00:00.000Z")),
+    ("{'$redoma': 'bigint', 'value': '1'}",
+     tag("object", value={"$redoma": "bigint", "value": "1"})),
+    ("{'a': {'$redoma': 1}}", {"a": tag("object", value={"$redoma": 1})}),
+    ("import sys\n[sys.argv[1:], __name__]", [[], "__main__"]),
+    ("import os\ndict(os.environ)", {}),
+    ("import dataclasses\n@dataclasses.dataclass\nclass P:\n  x: int\n"
+     "P(3).x", 3),
+    ("def f():\n  return g()\ndef g():\n  return 5\nf()", 5),
+    ("'a\\ud83d'", "a\ufffd"),
+    ("{'\\udc00': ['\\ud800']}", {"\ufffd": ["\ufffd"]}),
+]
+for _code, _value in VALUES:
+    @case(f"value: {_code!r:.60}")
+    def _(code=_code, value=_value):
+        if not code:
+            return refused("run", write("empty.py", ""), code=5, says="empty")
+        return expect(python(code), "ok", value=value)
+
+
+@case("eval py, a file by its name, by --lang and by its first line")
+def _():
+    r = command("eval", "py", "1+1")
+    need(r.out == b"2\n" and r.code == 0, r.about())
+    for name, more in (("f.py", ()), ("f.txt", ("--lang", "py"))):
+        expect(run_json("run", write(name, "6 * 7"), *more), "ok", value=42)
+    expect(run_json("run", write("tool", "#!/usr/bin/env python3\n6 * 7")),
+           "ok", value=42)
+
+
+INPUT = [
+    ('{"$redoma": "bigint", "value": "99999999999999999999"}', "x + 1",
+     tag("bigint", value="100000000000000000000")),
+    ('{"$redoma": "bytes", "value": "AP8Q"}', "x[1]", 255),
+    ('{"$redoma": "set", "value": [1, 2]}', "sum(x)", 3),
+    ('{"$redoma": "nan"}', "x != x", True),
+    ('{"$redoma": "date", "value": "2020-01-02T03:04:05.000Z"}',
+     "[x.year, x.hour, x.utcoffset().total_seconds()]", [2020, 3, 0]),
+    ('{"a": {"$redoma": "-0"}}', "str(x['a'])", "-0.0"),
+    ('[1, "é"]', "x", [1, "é"]), ("null", "x is None", True),
+    ("12345678901234567890", "x", tag("bigint", value="12345678901234567890")),
+]
+for _input, _code, _value in INPUT:
+    @case(f"input: {_input:.50}")
+    def _(text=_input, code=_code, value=_value):
+        expect(python(f"x = input_data\n{code}", "--input", text), "ok",
+               value=value)
+
+
+@case("arguments and environment of the plan, and nothing else")
+def _():
+    r = run_json("run", source("import sys, os\n[sys.argv[1:], "
+                 "dict(os.environ)]", "agent.py"), "--env", "A=b", "--", "x",
+                 "y z")
+    expect(r, "ok", value=[["x", "y z"], {"A": "b"}])
+
+
+@case("print goes to standard output and standard error, in order")
+def _():
+    r = python("import sys\nprint('a', 1)\nprint('b', file=sys.stderr)\n"
+               "sys.stdout.write('no end')\n1")
+    expect(r, "ok", value=1, stdout="a 1\nno end")
+    need(r.json["stderr"] == "b\n", r.about())
+    expect(python("print('\\udcff')"), "ok", stdout="\\udcff\n")
+
+
+@case("errors have the caller's lines and none of ours")
+def _():
+    r = python("def f(n):\n    return 1 / n\n\nx = 1\nf(0)")
+    expect(r, "error", says="division")
+    e = r.json["error"]
+    need(e["name"] == "ZeroDivisionError" and e["line"] == 2
+         and e["column"] == 12, r.about())
+    need("agent.py" in e["stack"] and "1 / n" in e["stack"]
+         and "redoma" not in e["stack"], r.about())
+    r = python("x = 1\nif x\n  y")
+    expect(r, "invalid")
+    need(r.json["error"]["name"] == "SyntaxError"
+         and r.json["error"]["line"] == 2, r.about())
+    expect(python("class E(Exception):\n  def __str__(self): raise E\n"
+                  "raise E"), "error", says="cannot be made")
+    expect(python("raise KeyboardInterrupt('k')"), "error",
+           says="KeyboardInterrupt")
+    expect(python("import json\njson.loads('[1,')"), "error",
+           says="JSONDecodeError")
+
+
+@case("C081 sys.exit in its forms, and a word on the way out")
+def _():
+    for code, n in (("import sys; sys.exit(3)", 3), ("raise SystemExit", 0),
+                    ("import sys; sys.exit('words')", 1),
+                    ("def f():\n  raise SystemExit(4)\nf()", 4),
+                    ("import sys; sys.exit(256 + 7)", 7)):
+        r = python(code)
+        expect(r, "error" if n else "ok")
+        need(r.json["exit_code"] == n, r.about())
+    r = python("import sys; sys.exit('words')")
+    need(r.json["stderr"] == "words\n", r.about())
+    expect(python("import atexit; atexit.register(print, 'late'); 1"), "ok",
+           value=1, stdout="late\n")
+
+
+@case("what cannot be carried is named by its path")
+def _():
+    for code, path in (("x = []\nx.append(x)\nx", "itself"),
+                       ("x = {'a': {}}\nx['a']['b'] = x\nx", "a.b"),
+                       ("{'f': [print]}", "f[0]"), ("{1: 2}", "keys"),
+                       ("lambda: 1", "function"), ("1j", "complex"),
+                       ("class F:\n  def to_dict(self): pass\nF()",
+                        "to_dict()"),
+                       ("x = 1\nfor _ in range(5000): x = [x]\nx", "deep")):
+        expect(python(code), "error", says=path)
+
+
+@case("MemoryError and RecursionError can be caught, and end a run by name")
+def _():
+    expect(python("try:\n  'a' * 10 ** 9\nexcept MemoryError as e:\n  "
+                  "r = 'caught'\nr"), "ok", value="caught")
+    expect(python("'a' * 10 ** 9"), "memory_limit")
+    expect(python("def f(): return f()\ntry:\n  f()\n"
+                  "except RecursionError:\n  r = 'caught'\nr"), "ok",
+           value="caught")
+    expect(python("def f(): f()\nf()"), "stack_limit")
+
+
+ABSENT = [
+    ("import threading\nthreading.Thread(target=print).start()", "asyncio"),
+    ("import subprocess\nsubprocess.run(['ls'])", "--native"),
+    ("import os\nos.system('ls')", "--native"),
+    ("import socket\nsocket.socket()", "input"),
+    ("import socket\nsocket.create_connection(('127.0.0.1', 1))", "input"),
+    ("import multiprocessing", "process"), ("import ctypes", "machine"),
+    ("import pandas", "--native"), ("import numpy as np", "--native"),
+    ("import ssl", "network"), ("input()", "EOF"),
+]
+for _code, _says in ABSENT:
+    @case(f"what there is not says what there is: {_code!r:.60}")
+    def _(code=_code, says=_says):
+        expect(python(code), "error", says=says)
+
+
+@case("open and pathlib on granted names")
+def _():
+    plain = write("plain.txt", "one\ntwo\n")
+    expect(python("with open('/d/plain.txt') as f: x = f.read().split()\nx",
+                  "--read", f"{plain}=/d/plain.txt"), "ok",
+           value=["one", "two"])
+    expect(python("import pathlib\npathlib.Path('/d/plain.txt').read_text()",
+                  "--read", f"{plain}=/d/plain.txt"), "ok",
+           value="one\ntwo\n")
+    out = scratch() / "out-py"
+    out.mkdir()
+    expect(python("open('/o/a.txt', 'w').write('made')", "--write",
+                  f"{out}/=/o/:1MiB"), "ok", value=4)
+    need((out / "a.txt").read_text() == "made", "the file is not there")
+
+
+LIBRARY = [
+    ("import zlib\nzlib.decompress(zlib.compress(b'ab' * 99))[:2].decode()",
+     "ab"),
+    ("import bz2\nbz2.decompress(bz2.compress(b'ab' * 99))[:2].decode()", "ab"),
+    ("import lzma\nlzma.decompress(lzma.compress(b'ab' * 99))[:2].decode()",
+     "ab"),
+    ("import sqlite3\nc = sqlite3.connect(':memory:')\n"
+     "c.execute('create table t(a)')\n"
+     "c.executemany('insert into t values(?)', [(i,) for i in range(9)])\n"
+     "c.execute('select sum(a) from t').fetchone()[0]", 36),
+    ("import io, zipfile\nb = io.BytesIO()\n"
+     "with zipfile.ZipFile(b, 'w') as z: z.writestr('a', 'x' * 99)\n"
+     "zipfile.ZipFile(b).read('a').decode()", "x" * 99),
+    ("from zoneinfo import ZoneInfo\nfrom datetime import datetime\n"
+     "[datetime(2024, m, 1, tzinfo=ZoneInfo('Europe/Berlin')).utcoffset()"
+     ".total_seconds() for m in (1, 7)]", [3600, 7200]),
+    ("import zoneinfo\n'Asia/Kolkata' in zoneinfo.available_timezones()",
+     True),
+    ("import asyncio\nasync def f(n):\n  await asyncio.sleep(n / 1000)\n"
+     "  return n\nasync def main():\n"
+     "  return await asyncio.gather(f(3), f(1), f(2))\n"
+     "asyncio.run(main())", [3, 1, 2]),
+    ("import asyncio\nasync def main():\n  try:\n"
+     "    async with asyncio.timeout(0.01): await asyncio.sleep(9)\n"
+     "  except TimeoutError: return 'late'\nasyncio.run(main())", "late"),
+    ("import asyncio\nasyncio.run(asyncio.to_thread(sum, [1, 2]))", 3),
+    ("import hashlib\nhashlib.sha256(b'').hexdigest()[:8]", "e3b0c442"),
+    ("import statistics\nstatistics.mean([1, 2, 3.5])", 2.1666666666666665),
+    ("import csv, io\nlist(csv.reader(io.StringIO('a,\"b,c\"')))",
+     [["a", "b,c"]]),
+    ("import pathlib\nstr(pathlib.PurePath('/a') / 'b')", "/a/b"),
+    ("import xml.etree.ElementTree as e\ne.fromstring('<a b=\"1\"/>').get('b')",
+     "1"),
+    ("import email, html, difflib, ast, inspect, logging, urllib.parse\n"
+     "urllib.parse.quote('a b')", "a%20b"),
+]
+for _code, _value in LIBRARY:
+    @case(f"library: {_code!r:.50}")
+    def _(code=_code, value=_value):
+        expect(python(code), "ok", value=value)
+
+
+@case("a loop that nothing can wake says so")
+def _():
+    expect(python("import asyncio\nasyncio.run(asyncio.Event().wait())"),
+           "error", says="nothing is left")
+
+
+@case("sqlite3 on a granted file")
+def _():
+    out = scratch() / "out-sql"
+    out.mkdir()
+    expect(python("import sqlite3\nc = sqlite3.connect('/o/a.db')\n"
+                  "c.execute('create table t(a)')\n"
+                  "c.execute('insert into t values(7)')\nc.commit()\n"
+                  "c.close()", "--write", f"{out}/=/o/:4MiB"), "ok")
+    expect(python("import sqlite3\nc = sqlite3.connect("
+                  "'file:/d/a.db?mode=ro&immutable=1', uri=True)\n"
+                  "c.execute('select a from t').fetchone()[0]", "--read",
+                  f"{out}/a.db=/d/a.db"), "ok", value=7)
+
+
+if __name__ == "__main__":
+    main()

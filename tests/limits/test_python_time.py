@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""test-seconds: 240
+Python that never ends, each with a control: the same shape of code with an
+end, under the same limit, gives its value."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from lib_redoma import *
+
+LIMIT = 0.4
+
+# name, what never ends, the control, its value
+ENDLESS = [
+    ("plain loop", "while True: pass", "for i in range(9): pass\ni", 8),
+    ("a loop that catches everything",
+     "while True:\n  try:\n    while True: pass\n  except: pass\n"
+     "  finally: pass",
+     "try:\n  1 / 0\nexcept: r = 'caught'\nr", "caught"),
+    ("a function that calls itself from its handler",
+     "def f():\n  try:\n    while True: pass\n  except BaseException: f()\n"
+     "f()", "def f(n):\n  return f(n - 1) if n else 5\nf(9)", 5),
+    ("C037 backtracking regular expression",
+     "import re\nre.match(r'^([A-Z]+\\.?)*$', 'A' * 60 + '!')",
+     "import re\nbool(re.match(r'^([A-Z]+\\.?)*$', 'A' * 60))", True),
+    ("a power of a power", "10 ** 10 ** 8", "10 ** 10 ** 1",
+     10 ** 10),
+    ("a sum in C", "sum(range(10 ** 12))", "sum(range(10))", 45),
+    ("a generator that a C function drains",
+     "import itertools\nmax(itertools.count())", "max(iter([1, 3, 2]))", 3),
+    ("a sort with a key in C",
+     "l = [str(i) * 9 for i in range(20000)]\nwhile True: l.sort(key=hash)",
+     "sorted(['b', 'a'], key=ord)", ["a", "b"]),
+    ("__del__ that never ends",
+     "class A:\n  def __del__(self):\n    while True: pass\nA()\n1",
+     "class A:\n  def __del__(self): pass\nA()\n1", 1),
+    ("__repr__ of the result's error",
+     "class E(Exception):\n  def __str__(self):\n    while True: pass\n"
+     "raise E", "str(ValueError('x'))", "x"),
+    ("C079 a long sleep", "import time\ntime.sleep(3600)",
+     "import time\ntime.sleep(0.01)\n1", 1),
+]
+# Those that may use up their memory before their time.
+ENDS = {"a power of a power": ("wall_limit", "memory_limit")}
+
+for _name, _bad, _good, _value in ENDLESS:
+    @case(f"wall: {_name}")
+    def _(name=_name, bad=_bad, good=_good, value=_value):
+        limit = ("--limit", f"wall={int(LIMIT * 1000)}ms")
+        expect(python(good, *limit), "ok", value=value)
+        expect_limit(python(bad, *limit), *ENDS.get(name, ("wall_limit",)),
+                     limit_s=LIMIT)
+
+
+@case("what was printed before a deadline is there")
+def _():
+    r = python("print('before', end='')\nwhile True: pass", "--limit",
+               "wall=300ms")
+    expect(r, "wall_limit", stdout="before")
+    r = python("print('before', end='')\nsum(range(10 ** 12))", "--limit",
+               "wall=300ms")
+    expect(r, "wall_limit", stdout="before")
+
+
+@case("cpu time ends a run that its clock would not")
+def _():
+    r = python("while True: pass", "--limit", "cpu=200ms", "--limit",
+               "wall=10s")
+    expect(r, "cpu_limit")
+    expect(python("sum(range(1000))", "--limit", "cpu=200ms"), "ok",
+           value=499500)
+
+
+if __name__ == "__main__":
+    main()
