@@ -159,15 +159,18 @@ EXPORT(redoma_init) void redoma_init(void)
 		"def f(:",
 	};
 
+	PyObject *roots;
+
 	start_interpreter();
 	for (int k = 0; k < WARM_RUNS; k++)
 		for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
 			warm_up(sources[i]);
-	Py_XDECREF(PyObject_CallNoArgs(hook("settle")));
-	if (PyErr_Occurred()) {
+	roots = PyObject_CallNoArgs(hook("settle"));
+	if (!roots) {
 		PyErr_Print();
 		__builtin_trap();
 	}
+	settle_memory(roots);
 	memset(&guest.result, 0, sizeof(guest.result));
 	guest.oom = false;
 	system_start();

@@ -77,6 +77,9 @@ bool library_data(const char *name, const void **ret, size_t *ret_len);
 /* The i-th name; NULL after the last. */
 const char *library_data_name(size_t i);
 
+/* settle.c: the last thing of the set-up.  `roots` is a list of objects. */
+void settle_memory(PyObject *roots);
+
 /* system.c: until now nothing of the host was asked; from now on it is. */
 void system_start(void);
 

@@ -302,4 +302,6 @@ def settle():
     put_to_sleep()
     sys._clear_internal_caches()
     gc.collect()
+    roots = gc.get_objects()
     gc.freeze()
+    return roots

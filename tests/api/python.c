@@ -143,12 +143,49 @@ static void a_deadline_ends_one_run_alone(void **state)
 	}
 }
 
+static unsigned long long number(struct redoma_result *x, const char *name)
+{
+	const char *at = strstr(redoma_result_json(x, NULL), name);
+
+	if (!at)
+		fail_msg("no %s: %s", name, redoma_result_json(x, NULL));
+	return strtoull(at + strlen(name), NULL, 10);
+}
+
+/* The pages that a small run writes to are few ranges: they are copied back,
+ * none is mapped anew. */
+static void a_kept_worker_faults_no_page(void **state)
+{
+	struct redoma *r = open_with(policies[1], false);
+	int faulting = 0;
+
+	(void)state;
+	for (int n = 0; n < 60; n++) {
+		struct redoma_result *x = run(r, "1+1");
+		bool slow = strstr(redoma_result_json(x, NULL),
+				   "\"reset\":\"copy\"");
+
+		/* A kernel or machine without the fast way. */
+		if (slow) {
+			redoma_result_free(x);
+			redoma_close(r);
+			skip();
+		}
+		faulting += n >= 20 && number(x, "\"page_faults\":") > 2;
+		redoma_result_free(x);
+	}
+	redoma_close(r);
+	if (faulting > 5)
+		fail_msg("%d of 40 runs faulted", faulting);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_of_a_run_is_seen_by_the_next),
 		cmocka_unit_test(a_reset_puts_every_byte_back),
 		cmocka_unit_test(a_deadline_ends_one_run_alone),
+		cmocka_unit_test(a_kept_worker_faults_no_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,21 @@ for _name, _bad, _good, _value in ENDLESS:
                      limit_s=LIMIT)
 
 
+# Who does not end within 50 ms of its deadline is killed.
+for _name in ("plain loop", "a loop that catches everything",
+              "C037 backtracking regular expression"):
+    @case(f"ended by the interpreter, not by the kill: {_name}")
+    def _(bad=next(row[1] for row in ENDLESS if row[0] == _name)):
+        used = []
+        for _ in range(6):
+            r = python(bad, "--limit", "wall=200ms")
+            expect(r, "wall_limit")
+            used.append(r.json["usage"]["wall_us"])
+            if used[-1] < 245000:
+                return
+        raise Failed(f"used {used} us of 200 ms")
+
+
 @case("what was printed before a deadline is there")
 def _():
     r = python("print('before', end='')\nwhile True: pass", "--limit",
