@@ -27,12 +27,13 @@ for f in "$here"/*.c; do
 		-c "$f" -o "$objects/$(basename "$f" .c).o"
 done
 
-# What poll.c and system.c stand in front of.
+# What poll.c, source.c and system.c stand in front of.
 wrap=
-for name in _Py_HandlePending PyErr_CheckSignals __wasi_environ_sizes_get \
+for name in _Py_HandlePending PyErr_CheckSignals PyErr_ProgramTextObject \
+	_PyErr_ProgramDecodedTextObject __wasi_environ_sizes_get \
 	__wasi_clock_res_get __wasi_clock_time_get __wasi_random_get \
 	__wasi_fd_prestat_get __wasi_fd_fdstat_get __wasi_fd_filestat_get \
-	__wasi_fd_seek __wasi_fd_tell; do
+	__wasi_fd_seek __wasi_fd_tell __wasi_poll_oneoff; do
 	wrap="$wrap -Wl,--wrap=$name"
 done
 # shellcheck disable=SC2086 # a list of words

@@ -157,6 +157,26 @@ EXPORT(redoma_init) void redoma_init(void)
 		"import json\nx = [1.5, 'a', {'b': None}]\nprint(end='')\nx",
 		"1/0",
 		"def f(:",
+		"import json, math, re\n"
+		"from collections import defaultdict\n"
+		"rows = [{'name': 'a%d' % i, 'v': i * 1.5}\n"
+		"        for i in range(20)]\n"
+		"tot = defaultdict(float)\n"
+		"for r in rows:\n"
+		"    tot[r['name'][:2]] += r['v']\n"
+		"best = sorted(tot.items(), key=lambda kv: -kv[1])[:3]\n"
+		"m = re.match(r'(\\w+)-(\\d+)', 'ab-12')\n"
+		"s = f'{math.sqrt(2):.3f} {m.group(1)}'\n"
+		"json.loads(json.dumps({'best': best, 's': s}))",
+		"import datetime as d, statistics\n"
+		"class P:\n"
+		"    def __init__(self, x): self.x = x\n"
+		"    def f(self): return [i ** 2 for i in range(self.x)]\n"
+		"try: 1/0\n"
+		"except ZeroDivisionError as e: q = str(e)\n"
+		"print(end='')\n"
+		"{'m': statistics.mean([1, 2, 3.5]), 'p': P(4).f(), 'q': q,\n"
+		" 'd': d.date(2024, 1, 1) + d.timedelta(days=3)}",
 	};
 
 	PyObject *roots;

@@ -1,6 +1,5 @@
-"""asyncio without sockets and threads: a loop that sleeps until its next timer.
-
-Run when asyncio is imported; see CHANGES.
+"""asyncio without sockets and threads: a loop that sleeps until its next timer;
+and the last of what is imported before the snapshot.
 """
 
 
@@ -60,3 +59,9 @@ def change_asyncio(asyncio):
 
 
 CHANGES["asyncio"] = change_asyncio
+
+# What an image holds besides, now that all changes are known.
+import argparse, ast, asyncio, concurrent.futures, difflib, fnmatch, glob
+import gzip, inspect, logging, pickle, pprint, queue, secrets, shutil, sqlite3
+import tempfile, threading, urllib.parse, xml.etree.ElementTree, zipfile
+import zoneinfo

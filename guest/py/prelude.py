@@ -10,20 +10,21 @@ MINE = "<redoma>"
 
 # ---- what there is not ----
 
-def refuse(what, instead):
+def refuse(kind, what, instead):
+    """Raises what Python raises where there is no such thing."""
     def refused(*args, **kwargs):
-        raise RuntimeError(f"{what} in a sandbox: {instead}")
+        raise kind(f"{what} in a sandbox: {instead}")
     return refused
 
 
 NO_THREADS = refuse(
-    "there are no threads", "call the function itself, or use asyncio for "
+    RuntimeError, "there are no threads", "call the function itself, or use asyncio for "
     "work that waits")
 NO_PROCESSES = refuse(
-    "no process can be started", "do the work in Python; for a program of "
+    OSError, "no process can be started", "do the work in Python; for a program of "
     "the host use `redoma run --native`")
 NO_SOCKETS = refuse(
-    "there is no network", "pass the data in as input, or grant a file that "
+    OSError, "there is no network", "pass the data in as input, or grant a file that "
     "holds it")
 
 # Before threading takes them.
@@ -41,7 +42,7 @@ def missing_of_os(name):
     try:
         if name in OS_NAMES:
             NO_PROCESSES()
-    except RuntimeError as e:
+    except OSError as e:
         raise AttributeError(f"module 'os' has no attribute '{name}': {e}",
                              name=name, obj=os) from None
     raise AttributeError(f"module 'os' has no attribute '{name}'", name=name,
@@ -152,7 +153,13 @@ import dataclasses, datetime, decimal, enum, fractions, functools, hashlib
 import heapq, html, io, itertools, json, linecache, math, operator, pathlib
 import random, re, statistics, string, struct, textwrap, time, traceback
 import types, typing, unicodedata, uuid, zlib
-import _strptime, atexit, gc
+import _sitebuiltins, _strptime, atexit, builtins, gc
+
+sys.breakpointhook = refuse(RuntimeError, "there is no debugger",
+                            "print what you want to see")
+# As site does.
+builtins.exit = _sitebuiltins.Quitter("exit", "Ctrl-D (i.e. EOF)")
+builtins.quit = _sitebuiltins.Quitter("quit", "Ctrl-D (i.e. EOF)")
 
 
 # ---- randomness: seeded when it is first drawn, not before ----

@@ -1,12 +1,49 @@
 /* A program to code.  The value of a program is that of its last expression,
  * as in a notebook: the tree's last statement becomes an assignment. */
 #define Py_BUILD_CORE 1
+#include <string.h>
 #include "guest.h"
 #include "internal/pycore_asdl.h"
 #include "internal/pycore_ast.h"
 #include "internal/pycore_compile.h"
 #include "internal/pycore_parser.h"
 #include "internal/pycore_pyarena.h"
+
+PyObject *__wrap__PyErr_ProgramDecodedTextObject(PyObject *file, int line,
+						 const char *encoding);
+PyObject *__wrap_PyErr_ProgramTextObject(PyObject *file, int line);
+
+/* A line of the program, for a SyntaxError: the linker sends the interpreter
+ * here (--wrap), which would look for a file of that name. */
+static PyObject *line_of(PyObject *file, int line)
+{
+	const struct guest_request *q = guest.request;
+	const char *p, *end, *stop;
+
+	if (!q || !PyUnicode_Check(file) ||
+	    !PyUnicode_EqualToUTF8(file, guest.base + q->name.off))
+		return NULL;
+	p = guest.base + q->source.off;
+	end = p + q->source.len;
+	while (--line > 0 && p < end) {
+		stop = memchr(p, '\n', (size_t)(end - p));
+		p = stop ? stop + 1 : end;
+	}
+	stop = memchr(p, '\n', (size_t)(end - p));
+	stop = stop ? stop + 1 : end;
+	return PyUnicode_DecodeUTF8(p, stop - p, "replace");
+}
+
+PyObject *__wrap__PyErr_ProgramDecodedTextObject(PyObject *file, int line,
+						 const char *encoding)
+{
+	return line_of(file, line);
+}
+
+PyObject *__wrap_PyErr_ProgramTextObject(PyObject *file, int line)
+{
+	return line_of(file, line);
+}
 
 static bool keep_value(mod_ty m, PyObject *value_name, PyArena *arena)
 {

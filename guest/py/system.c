@@ -99,3 +99,10 @@ HOOK(fd_tell, __wasi_fd_t fd, __wasi_filesize_t *ret)
 {
 	return live ? REAL(fd_tell)(fd, ret) : __WASI_ERRNO_SPIPE;
 }
+
+HOOK(poll_oneoff, const __wasi_subscription_t *in, __wasi_event_t *out,
+     __wasi_size_t n, __wasi_size_t *ret)
+{
+	return live ? REAL(poll_oneoff)(in, out, n, ret)
+		    : __WASI_ERRNO_NOSYS;
+}

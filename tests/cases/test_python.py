@@ -113,7 +113,12 @@ def _():
     need("agent.py" in e["stack"] and "1 / n" in e["stack"]
          and "redoma" not in e["stack"], r.about())
     r = python("x = 1\nif x\n  y")
-    expect(r, "invalid")
+    expect(r, "invalid", says="if x")
+    need("denials" not in r.json, r.about())
+    r = python("import pandas")
+    need("denials" not in r.json, r.about())
+    r = python("x = 1\nreturn x")
+    expect(r, "invalid", says="return x")
     need(r.json["error"]["name"] == "SyntaxError"
          and r.json["error"]["line"] == 2, r.about())
     expect(python("class E(Exception):\n  def __str__(self): raise E\n"
@@ -127,7 +132,7 @@ def _():
 @case("C081 sys.exit in its forms, and a word on the way out")
 def _():
     for code, n in (("import sys; sys.exit(3)", 3), ("raise SystemExit", 0),
-                    ("import sys; sys.exit('words')", 1),
+                    ("import sys; sys.exit('words')", 1), ("exit(4)", 4),
                     ("def f():\n  raise SystemExit(4)\nf()", 4),
                     ("import sys; sys.exit(256 + 7)", 7)):
         r = python(code)
@@ -171,11 +176,21 @@ ABSENT = [
     ("import multiprocessing", "process"), ("import ctypes", "machine"),
     ("import pandas", "--native"), ("import numpy as np", "--native"),
     ("import ssl", "network"), ("input()", "EOF"),
+    ("breakpoint()", "print"),
 ]
 for _code, _says in ABSENT:
     @case(f"what there is not says what there is: {_code!r:.60}")
     def _(code=_code, says=_says):
         expect(python(code), "error", says=says)
+
+
+@case("what libraries expect of a machine without processes is raised")
+def _():
+    expect(python("import platform\nplatform.system() and 1"), "ok", value=1)
+    expect(python("import os\n[hasattr(os, 'fork'), hasattr(os, 'system')]"),
+           "ok", value=[False, False])
+    expect(python("import subprocess\ntry: subprocess.run(['ls'])\n"
+                  "except OSError: r = 'none'\nr"), "ok", value="none")
 
 
 @case("open and pathlib on granted names")
