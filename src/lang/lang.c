@@ -11,10 +11,10 @@ static const char *const wasm_suffixes[] = {".wasm", NULL};
 
 static const struct lang table[] = {
 	{"js", "agent.js", "js.cwasm", "js.fuel.cwasm", "js.wasm", js_suffixes,
-	 "node"},
+	 "node", true},
 	{"py", "agent.py", "py.cwasm", "py.fuel.cwasm", "py.wasm", py_suffixes,
-	 "python"},
-	{"wasm", "tool.wasm", NULL, NULL, NULL, wasm_suffixes, NULL},
+	 "python", false},
+	{"wasm", "tool.wasm", NULL, NULL, NULL, wasm_suffixes, NULL, true},
 };
 
 #define N_LANGS (sizeof table / sizeof *table)

@@ -193,6 +193,13 @@ def _():
                   "except OSError: r = 'none'\nr"), "ok", value="none")
 
 
+@case("a policy with tools refuses a run that could not call them")
+def _():
+    policy = write("tools.yaml", "redoma: 1\ntools: [t]\n")
+    refused("run", source("1", "agent.py"), "--policy", policy,
+            "--tool", "t=true", code=6, says="py cannot call")
+
+
 @case("open and pathlib on granted names")
 def _():
     plain = write("plain.txt", "one\ntwo\n")
