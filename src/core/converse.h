@@ -51,6 +51,7 @@ struct talk {
 	struct outcome outcome; /* VERDICT_OUTCOME; borrows outcome_bytes */
 	struct buf outcome_bytes;
 	enum verdict verdict;
+	bool stuck; /* it was killed, and part of it is not dead yet */
 };
 
 /* Fails if memory is short or the worker could not set itself up; what it says

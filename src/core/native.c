@@ -134,6 +134,7 @@ static int judge(struct native_run *n, struct talk *t, struct redoma_error *err)
 
 	account(n);
 	j->dead = n->dead.end;
+	t->stuck = n->dead.survivors;
 	/* Memory that ran out explains whatever else was seen. */
 	if (n->dead.oom && t->verdict != VERDICT_CANCELLED)
 		t->verdict = VERDICT_MEMORY;

@@ -311,6 +311,17 @@ static int judge_claim(struct redoma_result *res, struct redoma_error *err)
 					   : check_value(res, err);
 }
 
+/* A program that waits for a file system that does not answer. */
+static int say_stuck(struct redoma_result *res, struct redoma_error *err)
+{
+	return say(res, "NoAnswer",
+		   "the program was killed, and part of it is not dead yet: it "
+		   "waits in the kernel, most likely for a granted file whose "
+		   "file system does not answer, runs nothing any more, and "
+		   "ends when that lets it go",
+		   err);
+}
+
 int verdict_fill(struct redoma_result *res, const struct talk *t,
 		 const struct spawn_dead *dead, const struct granted *g,
 		 struct redoma_error *err)
@@ -353,6 +364,9 @@ int verdict_fill(struct redoma_result *res, const struct talk *t,
 	default:
 		r = breach(res, err);
 	}
+	if (!r && t->stuck && res->status != REDOMA_STATUS_OK &&
+	    !res->name.len)
+		r = say_stuck(res, err);
 	if (res->status != REDOMA_STATUS_OK) {
 		buf_clear(&res->value);
 		if (!res->exit_code)

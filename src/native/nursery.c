@@ -14,7 +14,9 @@
 #define WHERE "native"
 #define QUIET_RUN_US 20000u /* of a run, before others are made beside it */
 #define QUIET_END_US 1000u  /* after its end */
-#define KILL_MS 2000  /* for a jail to be empty */
+#define KILL_MS 2000  /* for what is left of a jail whose init is dead */
+#define END_MS 400    /* for a run to be dead: who waits for it was promised
+			 so, and what waits in the kernel may do so for ever */
 #define CLOSE_MS 3000 /* for all of them */
 #define IDLE_DEATHS_MAX 8u /* one after the other */
 #define MOUNT_MS 2000 /* for a file system to answer */
@@ -447,10 +449,10 @@ static int tell_death(struct nursery *n, struct cot *c, struct native_dead *d,
 }
 
 /* What it left in its group goes with it. */
-static int kill_all(struct cot *c)
+static int kill_all(struct cot *c, int wait_ms)
 {
 	if (c->group)
-		return group_kill(c->group, KILL_MS, NULL);
+		return group_kill(c->group, wait_ms, NULL);
 	kill(c->pid, SIGKILL);
 	return 0;
 }
@@ -476,7 +478,7 @@ static int bury(struct nursery *n, struct cot *c, const siginfo_t *si,
 	if (c->sock >= 0)
 		r = nursery_deliver(n, c, err);
 	let_go(c);
-	d.survivors = c->group && kill_all(c);
+	d.survivors = c->group && kill_all(c, KILL_MS);
 	if (!r && !c->told)
 		r = tell_death(n, c, &d, err);
 	if (!r && !c->admitted)
@@ -487,12 +489,14 @@ static int bury(struct nursery *n, struct cot *c, const siginfo_t *si,
 	return r;
 }
 
-static int end_it(struct nursery *n, struct cot *c, struct redoma_error *err)
+static int end_it(struct nursery *n, struct cot *c, int wait_ms,
+		  struct redoma_error *err)
 {
 	struct native_dead d = {.survivors = true};
 
-	if (!kill_all(c) || c->told)
+	if (!kill_all(c, wait_ms) || c->told)
 		return 0;
+	c->stuck = true;
 	return tell_death(n, c, &d, err);
 }
 
@@ -526,9 +530,9 @@ int nursery_end(struct nursery *n, const struct native_end *e,
 	if (e->early && !c->told && c->group && group_strike(c->group))
 		return end_early(n, c, err);
 	/* With init everything in its pid namespace ends, and before it. */
-	if (!c->told && !kill(c->pid, SIGKILL) && is_over(c, KILL_MS))
+	if (!c->told && !kill(c->pid, SIGKILL) && is_over(c, END_MS))
 		return nursery_reap(n, err);
-	return end_it(n, c, err);
+	return end_it(n, c, 0, err);
 }
 
 int nursery_oom(struct nursery *n, struct cot *c, struct redoma_error *err)
@@ -536,7 +540,7 @@ int nursery_oom(struct nursery *n, struct cot *c, struct redoma_error *err)
 	if (!group_oom_seen(c->group))
 		return 0;
 	c->oom = true;
-	return end_it(n, c, err);
+	return end_it(n, c, END_MS, err);
 }
 
 int nursery_reap(struct nursery *n, struct redoma_error *err)
@@ -556,30 +560,40 @@ int nursery_reap(struct nursery *n, struct redoma_error *err)
 	return r;
 }
 
-static void take_down(struct nursery *n, struct cot *c)
+/* False: it lives. */
+static bool take_down(struct nursery *n, struct cot *c)
 {
+	bool gone = true;
+
 	if (c->pid <= 0)
-		return;
-	if (!c->group || !group_kill(c->group, CLOSE_MS, NULL))
+		return true;
+	if (c->stuck)
+		gone = is_over(c, 0);
+	else if (c->group)
+		gone = !group_kill(c->group, CLOSE_MS, NULL);
+	if (gone)
 		waitid(P_PID, (id_t)c->pid, &(siginfo_t){0}, WEXITED);
 	let_go(c);
 	keep_remains(n, c);
 	c->pid = 0;
+	return gone;
 }
 
-void nursery_close(struct nursery *n)
+bool nursery_close(struct nursery *n)
 {
+	bool gone = true;
 	size_t i;
 
 	for (i = 0; i < SPAWN_SLOTS_MAX; i++)
 		if (n->cots[i].pid > 0)
 			kill(n->cots[i].pid, SIGKILL);
 	for (i = 0; i < SPAWN_SLOTS_MAX; i++)
-		take_down(n, &n->cots[i]);
+		gone = take_down(n, &n->cots[i]) && gone;
 	remove_remains(n);
 	end_group(&n->spare);
 	native_free(n->kit.jail);
 	n->kit.jail = NULL;
 	groups_close(n->groups);
 	n->groups = NULL;
+	return gone;
 }

@@ -23,7 +23,8 @@ struct cot { /* one jail */
 	uint64_t weight;    /* that it has, for the CPU */
 	uint64_t old_at_us; /* when its run is no short one; 0: not, or it is */
 	bool admitted, oom;
-	bool told; /* its death, though it would not die */
+	bool told; /* its death, though it may not be seen dead yet */
+	bool stuck; /* it would not die in time, and is not waited for */
 };
 
 struct remains { /* of a jail whose end was told */
@@ -73,7 +74,8 @@ MUST_CHECK int nursery_oom(struct nursery *n, struct cot *c,
 			   struct redoma_error *err);
 /* Tells the core of all that have ended. */
 MUST_CHECK int nursery_reap(struct nursery *n, struct redoma_error *err);
-/* Kills everything; the sweeper removes what is left of groups. */
-void nursery_close(struct nursery *n);
+/* Kills everything; the sweeper removes what is left of groups.  False:
+ * something waits in the kernel and does not die before that lets it go. */
+bool nursery_close(struct nursery *n);
 
 #endif

@@ -332,8 +332,9 @@ int spawner_serve(struct channel *control, char *title)
 		r = refill(s, &err);
 	while (!r && !s->asked_to_end)
 		r = turn(control, s, &err);
-	nursery_close(&s->nursery);
-	sweeper_finish(&s->sweeper);
+	/* What does not die now is left to the sweeper, which outlives us. */
+	if (nursery_close(&s->nursery))
+		sweeper_finish(&s->sweeper);
 	wait_for_rest();
 	free(s->entries);
 	buf_done(&s->root);
