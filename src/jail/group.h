@@ -99,6 +99,8 @@ MUST_CHECK pid_t group_fork(struct group *c);
 MUST_CHECK const char *group_join(const struct group *c);
 /* In the maker, once the child lives: closes what only its joining needed. */
 void group_joined(struct group *c);
+/* Is that process a member, as the spawner counts them? */
+bool group_holds(const struct group *c, pid_t pid);
 /* In the child, when it has joined: closes its copies of our descriptors. */
 void group_leave_fds(const struct group *c);
 /* Readable at any time: "cpu.stat" (v2) or "cpuacct.usage" (v1); the core reads

@@ -133,6 +133,11 @@ bool group_strike(struct group *c)
 	       !gfile_write(h->place, c->at, "cgroup.kill", "1");
 }
 
+bool group_holds(const struct group *c, pid_t pid)
+{
+	return listed(&c->g->h[0], c->at, pid);
+}
+
 int groups_rmdir(const struct groups *g, const char *at,
 		 struct redoma_error *err)
 {

@@ -75,6 +75,23 @@ MUST_CHECK int native_mount(struct native *n, int fd, int wait_ms, int *ret_fd,
  * pid 1, with the one capability it needs for native_attach. */
 pid_t native_fork(struct native *n, const struct group *group, int *ret_pidfd,
 		  struct redoma_error *err);
+/* What the spawner is to look at, once a jail says that it is ready. */
+struct native_look {
+	pid_t pid;		 /* of its init */
+	int space_fd;		 /* what it sent: its mount namespace */
+	const struct group *group; /* NULL: none */
+	const uint8_t *state;	 /* what it says: enum jail_state of each
+				    control */
+};
+/* In the spawner: is what a jail says of itself so, as the kernel shows it
+ * outside (/proc/PID)?  Of init the ids, capabilities, no_new_privs, pid, user,
+ * network and mount namespace, and the control group; of what it has started
+ * the filter too.  REDOMA_E_WORKER names the control for which it is not: the
+ * jail must not be given a run.  What /proc does not show (hidepid, for an
+ * ordinary user) is not looked at.  *ret_uid: the uid that only this jail has
+ * outside; 0: there is none, or it is not known. */
+MUST_CHECK int native_look(const struct native *n, const struct native_look *q,
+			   uint32_t *ret_uid, struct redoma_error *err);
 /* In the child, next: the steps that may fail, with a report.  `keep` are the
  * descriptors that survive, ascending; and what n holds. */
 MUST_CHECK int native_enter(struct native *n, const int *keep,

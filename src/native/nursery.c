@@ -310,6 +310,25 @@ static ssize_t receive(struct cot *c, void *p, size_t size)
 	return len;
 }
 
+/* Once it has been told of, since a run may wait for it, and before it is
+ * admitted. */
+static int look_at(struct nursery *n, struct cot *c,
+		   const struct spawn_ready *says, struct redoma_error *err)
+{
+	const struct native_look look = {.pid = c->pid,
+					 .space_fd = c->space,
+					 .group = c->group,
+					 .state = says->state};
+
+	c->lies = native_look(n->kit.jail, &look, &c->uid, &n->lie);
+	if (!c->lies)
+		return 0;
+	n->calm = true;
+	kill(c->pid, SIGKILL);
+	return channel_send(n->channel, FRAME_FAILED, FRAME_LAST, &n->lie,
+			    sizeof n->lie, err);
+}
+
 int nursery_deliver(struct nursery *n, struct cot *c, struct redoma_error *err)
 {
 	struct spawn_born born = {.slot = c->slot, .pid = c->pid, .cpu = -1};
@@ -329,7 +348,7 @@ int nursery_deliver(struct nursery *n, struct cot *c, struct redoma_error *err)
 		r = channel_send_fds(n->channel, FRAME_BORN, &born, sizeof born,
 				     fds, 2, err);
 		forget(c);
-		return r;
+		return r ? r : look_at(n, c, &born.ready, err);
 	}
 	forget(c);
 	if (c->admitted) /* the core wanted its end */
@@ -386,6 +405,10 @@ static int admit(struct nursery *n, const struct native_admit *a,
 							 : RUNS_WEIGHT)};
 	int fd, r;
 
+	if (c && c->lies) {
+		*err = n->lie;
+		return err->code;
+	}
 	if (!c || c->sock >= 0 || c->admitted)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the jail ended while it was parked");
@@ -406,6 +429,13 @@ static int admit(struct nursery *n, const struct native_admit *a,
 	return mount_all(n, a->n_grants, m, err);
 }
 
+static uint32_t uid_of(struct nursery *n, uint32_t slot)
+{
+	const struct cot *c = by_slot(n, slot);
+
+	return c ? c->uid : 0;
+}
+
 int nursery_admit(struct nursery *n, const struct native_admit *a,
 		  struct redoma_error *err)
 {
@@ -415,6 +445,7 @@ int nursery_admit(struct nursery *n, const struct native_admit *a,
 
 	say.rc = admit(n, a, &m, &say.why);
 	say.has_cpu = m.n > a->n_grants;
+	say.uid = uid_of(n, a->slot);
 	n->calm = false;
 	if (!say.rc)
 		return channel_send_fds(n->channel, FRAME_ADMITTED, &say,

@@ -23,6 +23,8 @@ struct cot { /* one jail */
 	uint64_t weight;    /* that it has, for the CPU */
 	uint64_t old_at_us; /* when its run is no short one; 0: not, or it is */
 	bool admitted, oom;
+	bool lies; /* it is not as locked as it says */
+	uint32_t uid; /* struct native_admitted */
 	bool told; /* its death, though it may not be seen dead yet */
 	bool stuck; /* it would not die in time, and is not waited for */
 };
@@ -40,6 +42,7 @@ struct nursery {
 	uint64_t weight;	 /* of all jails together; 0: cannot be set */
 	uint32_t next_slot;
 	uint32_t idle_deaths; /* since the last run */
+	struct redoma_error lie; /* of the last that lied */
 	bool calm; /* a birth failed: none by itself until the core asks */
 	uint64_t quiet_until_us; /* a run may be short, and who waits for its
 				    end is to go on before we do */

@@ -268,6 +268,7 @@ int jails_admit(struct jails *j, struct slot *slot,
 			*err = said.why;
 		return said.rc;
 	}
+	slot->uid = said.uid;
 	if (said.slot == slot->number &&
 	    !take_fds(s, &said, a->n_grants, mounts, ret_cpu))
 		return 0;

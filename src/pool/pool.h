@@ -57,6 +57,7 @@ struct slot {
 	struct channel channel;
 	int pidfd;
 	int pid; /* as the zygote sees it */
+	uint32_t uid; /* of an admitted native jail: struct native_admitted */
 	uint32_t number;
 	int cpu;
 	bool cold;	 /* it was made for this run, nobody waited parked */

@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "wire/spawn.h"
 
-#define NATIVE_ABI 1u
+#define NATIVE_ABI 2u
 #define NATIVE_PATH_ROOM 4096
 #define NATIVE_ENTRIES_MAX 4096u
 #define NATIVE_ROOT_BYTES (8u << 20) /* all ROOT frames together */
@@ -65,6 +65,7 @@ struct native_admitted {
 	uint32_t slot;
 	int32_t rc;
 	uint32_t has_cpu, n_grants;
+	uint32_t uid; /* that only this jail has outside; 0: there is none */
 	struct redoma_error why;
 };
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <cmocka.h>
 #include "jail/native_state.h"
@@ -894,6 +895,158 @@ static void check_pair(const int pids[2])
 	assert_true(uid[0] != uid[1]);
 }
 
+/* What an init left out, though it says that all is enforced. */
+enum lie { HONEST, NO_CAPS, NO_PID, NO_NET, NO_MOUNT, NO_GROUP, NO_FILTER };
+
+static enum lie lie_now;
+
+static void send_fd(int to, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	struct iovec part = {&(char){0}, 1};
+	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&c.header), &fd, sizeof fd);
+		m.msg_control = &c;
+		m.msg_controllen = sizeof c;
+	}
+	if (sendmsg(to, &m, 0) != 1)
+		_exit(91);
+}
+
+static int receive_fd(int from)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c;
+	struct iovec part = {&(char){0}, 1};
+	struct msghdr m = {.msg_iov = &part,
+			   .msg_iovlen = 1,
+			   .msg_control = &c,
+			   .msg_controllen = sizeof c};
+	int fd = -1;
+
+	if (recvmsg(from, &m, 0) == 1 && m.msg_controllen)
+		memcpy(&fd, CMSG_DATA(&c.header), sizeof fd);
+	return fd;
+}
+
+static _Noreturn void be_liar(struct native *n, int sock)
+{
+	const int keep[] = {0, 1, 2, sock};
+	struct redoma_error err;
+	int space = -1;
+
+	if (lie_now == NO_CAPS || lie_now == NO_PID) {
+		if (idmap_become_inside() ||
+		    (lie_now == NO_PID && caps_shrink()))
+			_exit(90);
+	} else if (native_enter(n, keep, 4, NULL, &err)) {
+		_exit(89);
+	} else if (lie_now != NO_MOUNT) {
+		space = native_take_space(n);
+	}
+	if (lie_now == NO_FILTER && fork() == 0) {
+		if (caps_drop())
+			_exit(88);
+		send_fd(sock, space);
+		poll(NULL, 0, 10000);
+		_exit(0);
+	}
+	if (lie_now != NO_FILTER)
+		send_fd(sock, space);
+	poll(NULL, 0, 10000);
+	_exit(0);
+}
+
+static void look_at_one(int out, struct said *s)
+{
+	struct native_options o = {.may_lack = BIT(JAIL_CGROUP),
+				   .entries = plain,
+				   .n_entries = 8,
+				   .tmp_bytes = TMP_BYTES};
+	uint8_t all[JAIL_CONTROLS];
+	struct native_look q = {.state = all};
+	struct native *n = NULL;
+	int sv[2], pidfd = -1;
+	uint32_t uid = 0;
+
+	prctl(PR_SET_DUMPABLE, 1);
+	memset(all, JAIL_ENFORCED, sizeof all);
+	all[JAIL_CGROUP] = lie_now == NO_GROUP ? JAIL_ENFORCED
+					       : JAIL_UNAVAILABLE;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
+		_exit(87);
+	s->prepare = native_prepare(&o, &n, &s->report, &s->err);
+	if (lie_now == NO_NET && !s->prepare)
+		n->namespaces &= ~(uint64_t)CLONE_NEWNET;
+	if (lie_now == NO_PID && !s->prepare)
+		n->namespaces &= ~(uint64_t)CLONE_NEWPID;
+	if (!s->prepare)
+		q.pid = native_fork(n, NULL, &pidfd, &s->err);
+	if (!s->prepare && q.pid == 0)
+		be_liar(n, sv[1]);
+	close(sv[1]);
+	q.space_fd = receive_fd(sv[0]);
+	if (!s->prepare)
+		s->lock = native_look(n, &q, &uid, &s->err);
+	s->extra[0] = !n || !n->maps || uid >= JAIL_ID_BASE;
+	tell(out, s);
+	kill(q.pid, SIGKILL);
+	(void)waitpid(q.pid, NULL, 0);
+	native_free(n);
+}
+
+static bool has_network(void)
+{
+	DIR *d = opendir("/sys/class/net");
+	int n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n > 3;
+}
+
+static void what_is_left_out_is_seen_outside(void **state)
+{
+	static const int named[] = {
+		[HONEST] = -1,		[NO_CAPS] = JAIL_CAPS,
+		[NO_PID] = JAIL_PID,	[NO_NET] = JAIL_NET,
+		[NO_MOUNT] = JAIL_MOUNT, [NO_GROUP] = JAIL_CGROUP,
+		[NO_FILTER] = JAIL_SECCOMP};
+	struct said s;
+	char word[64];
+
+	(void)state;
+	for (int i = 0; i < 2 * (NO_FILTER + 1); i++) {
+		lie_now = (enum lie)(i / 2);
+		if (i % 2 && geteuid())
+			continue;
+		if (lie_now == NO_NET && !has_network())
+			continue;
+		assert_true(apart(!(i % 2), look_at_one, &s));
+		if (s.prepare)
+			fail_msg("%s", s.err.text);
+		assert_true(s.extra[0] || s.lock);
+		if (lie_now == HONEST && s.lock)
+			fail_msg("an honest one: %s", s.err.text);
+		if (lie_now == HONEST)
+			continue;
+		snprintf(word, sizeof word, "\"%s\"",
+			 jail_control_name((enum jail_control)named[lie_now]));
+		if (!s.lock || !strstr(s.err.text, word))
+			fail_msg("wanted %s, said: %s", word,
+				 s.lock ? s.err.text : "nothing");
+	}
+}
+
 static void jails_are_apart(void **state)
 {
 	struct said s = {0}, t;
@@ -999,6 +1152,7 @@ int main(void)
 		cmocka_unit_test(programs_run),
 		cmocka_unit_test(without_group_is_refused),
 		cmocka_unit_test(what_lacks_is_refused_or_reported),
+		cmocka_unit_test(what_is_left_out_is_seen_outside),
 		cmocka_unit_test(jails_are_apart),
 		cmocka_unit_test(many_leave_nothing),
 	};

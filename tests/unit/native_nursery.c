@@ -1,6 +1,7 @@
 /* The jails of a spawner, one at a time: what the core hears of each. */
 #include <sys/socket.h>
 #include "group_world.h"
+#include "jail/native_state.h"
 #include "native/nursery.h"
 
 struct rig {
@@ -39,6 +40,12 @@ static struct rig *begin(void)
 	channel_init(&r->ours, sv[0]);
 	channel_init(&r->core, sv[1]);
 	r->n.channel = &r->ours;
+	r->n.kit.jail = calloc(1, sizeof *r->n.kit.jail);
+	assert_non_null(r->n.kit.jail);
+	r->n.kit.jail->j = JAIL_CLOSED;
+	r->n.kit.jail->j.proc_fd = open("/proc", O_PATH | O_CLOEXEC);
+	r->n.kit.jail->mounter_fd = r->n.kit.jail->stage_fd = -1;
+	r->n.kit.jail->space_fd = -1;
 	open_or_fail(&r->n.groups);
 	give_birth(r);
 	return r;
@@ -60,17 +67,21 @@ static void end(struct rig *r)
 }
 
 /* It says so; whether anybody listens any more is not its business. */
-static void get_ready(const struct rig *r)
+static void say_ready(const struct rig *r, const struct spawn_ready *ready)
 {
-	const struct spawn_ready ready = {.abi = SPAWN_ABI};
 	struct channel *c = calloc(1, sizeof *c);
 
 	assert_non_null(c);
 	channel_init(c, r->init);
-	(void)!channel_send(c, FRAME_READY, FRAME_LAST, &ready, sizeof ready,
+	(void)!channel_send(c, FRAME_READY, FRAME_LAST, ready, sizeof *ready,
 			    NULL);
 	channel_done(c);
 	free(c);
+}
+
+static void get_ready(const struct rig *r)
+{
+	say_ready(r, &(struct spawn_ready){.abi = SPAWN_ABI});
 }
 
 /* What the core hears next; 0: nothing. */
@@ -86,6 +97,21 @@ static unsigned heard(struct rig *r)
 	while (f.n_fds--)
 		close(channel_take_fd(&r->core));
 	return f.kind;
+}
+
+/* To an ADMIT: its code and its words. */
+static int answer(struct rig *r, char *why)
+{
+	struct native_admitted said;
+	struct frame f;
+	const void *body;
+
+	assert_int_equal(channel_recv(&r->core, 0, &f, &body, NULL), 0);
+	assert_int_equal(f.kind, FRAME_ADMITTED);
+	assert_int_equal(f.len, sizeof said);
+	memcpy(&said, body, sizeof said);
+	strcpy(why, said.why.text);
+	return said.rc;
 }
 
 /* As the spawner does when a socket of a jail is readable. */
@@ -106,14 +132,41 @@ static void bury_it(struct rig *r)
 
 static void parked_and_ended(void **state)
 {
+	struct spawn_ready ready = {.abi = SPAWN_ABI};
 	struct native_end e = {.slot = 7};
 	struct rig *r = begin();
 
 	(void)state;
-	get_ready(r);
+	ready.state[JAIL_CGROUP] = JAIL_ENFORCED;
+	say_ready(r, &ready);
 	listen_to_it(r);
 	assert_int_equal(heard(r), FRAME_BORN);
 	assert_int_equal(nursery_end(&r->n, &e, NULL), 0);
+	bury_it(r);
+	assert_int_equal(heard(r), FRAME_DEAD);
+	assert_int_equal(heard(r), 0);
+	end(r);
+}
+
+/* What it says of itself is looked at from outside before it is given away. */
+static void one_that_lies_is_ended(void **state)
+{
+	struct spawn_ready ready = {.abi = SPAWN_ABI};
+	struct native_admit a = {.slot = 7};
+	struct rig *r = begin();
+	char why[sizeof((struct redoma_error){0}.text)] = "";
+
+	(void)state;
+	ready.state[JAIL_CGROUP] = JAIL_ENFORCED; /* that is true */
+	ready.state[JAIL_PID] = JAIL_ENFORCED;
+	say_ready(r, &ready);
+	listen_to_it(r);
+	assert_int_equal(heard(r), FRAME_BORN);
+	assert_int_equal(heard(r), FRAME_FAILED);
+	/* Nor is it given away if that was asked for meanwhile. */
+	assert_int_equal(nursery_admit(&r->n, &a, NULL), 0);
+	assert_int_equal(answer(r, why), REDOMA_E_WORKER);
+	assert_non_null(strstr(why, "\"pid\""));
 	bury_it(r);
 	assert_int_equal(heard(r), FRAME_DEAD);
 	assert_int_equal(heard(r), 0);
@@ -144,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parked_and_ended),
+		cmocka_unit_test(one_that_lies_is_ended),
 		cmocka_unit_test(no_birth_after_its_death),
 	};
 	struct groups *g = NULL;
