@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "wire/plan_wire.h"
 
 #define SUFFIX ".json"
+#define COARSE_MS 20 /* that a record is stamped too early: a tick, or two */
 
 static void put(struct json_writer *w, const char *key, const char *value)
 {
@@ -69,18 +71,40 @@ static void put_counters(struct json_writer *w, const struct result_usage *u)
 	json_write_end(w, '}');
 }
 
+/* The kernel alone knows it, and tells it to its log. */
+static int find_syscall(const struct job *j)
+{
+	uint64_t now = clock_realtime_us() / 1000;
+	struct klog_who w = {.pid = j->pid, .uid = -1, .to_ms = now};
+
+	w.from_ms = j->began_us / 1000 - COARSE_MS;
+	w.alone = true;
+	if (j->q->native) {
+		/* Its pid is that of init, which did nothing wrong. */
+		w.pid = -1;
+		w.alone = j->uid != 0;
+		w.uid = j->uid ? j->uid : geteuid();
+	}
+	return klog_syscall(&w);
+}
+
+static bool ended_by_filter(const struct job *j)
+{
+	return j->result->signal == SIGSYS ||
+	       (j->dead.code != CLD_EXITED && j->dead.status == SIGSYS);
+}
+
 static int print(const struct job *j, struct buf *out)
 {
 	const struct redoma_result *r = j->result;
 	struct json_writer w = {.buf = out};
-	int nr = klog_syscall(j->pid);
+	int nr = ended_by_filter(j) ? find_syscall(j) : -1;
 
 	json_write_begin(&w, '{');
 	put(&w, "id", r->id);
 	put_number(&w, "time_us", clock_realtime_us());
 	put(&w, "status", redoma_status_name(r->status));
 	put(&w, "profile", profile_word(j));
-	/* The kernel alone knows it, and tells it to its log. */
 	json_write_key(&w, "syscall");
 	if (nr >= 0)
 		json_write_u64(&w, (uint64_t)nr);
@@ -88,6 +112,10 @@ static int print(const struct job *j, struct buf *out)
 		json_write_null(&w);
 	put_number(&w, "worker_end", (uint64_t)(uint32_t)j->dead.code);
 	put_number(&w, "worker_status", (uint64_t)(uint32_t)j->dead.status);
+	if (j->q->native) {
+		put_number(&w, "program_signal", r->signal);
+		put(&w, "root_sha256", j->root_digest);
+	}
 	if (j->q->source_len)
 		put_digest(&w, "module_sha256", j->q->source,
 			   j->q->source_len);

@@ -3,6 +3,7 @@
 #ifndef CORE_JOB_H
 #define CORE_JOB_H
 
+#include "base/hash.h"
 #include "core/converse.h"
 #include "core/granted.h"
 #include "core/handle.h"
@@ -22,7 +23,10 @@ struct job {
 	struct module module;
 	int artefact;
 	struct slot *slot;
+	uint64_t began_us;	/* of the real-time clock */
 	int pid;		/* of the worker that was taken */
+	uint32_t uid;		/* that only its processes have; 0: none */
+	char root_digest[HASH_HEX_MAX]; /* of a native program */
 	struct spawn_dead dead; /* how it ended, if that was asked */
 	struct redoma_result *result;
 };

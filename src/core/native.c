@@ -58,6 +58,8 @@ static int take(struct native_run *n, struct redoma_error *err)
 	j->result->usage.cold = j->slot->cold;
 	j->result->walls = j->slot->ready;
 	j->pid = j->slot->pid;
+	snprintf(j->root_digest, sizeof j->root_digest, "%s",
+		 n->root->root.digest);
 	j->result->native = true;
 	return 0;
 }
@@ -76,6 +78,7 @@ static int admit(struct native_run *n, struct redoma_error *err)
 			&n->cpu_fd, err);
 	if (r)
 		return r;
+	n->job->uid = n->job->slot->uid;
 	n->n_mounts = a.n_grants;
 	n->cpu_before_us = group_cpu_read(n->cpu_fd);
 	return 0;

@@ -260,8 +260,9 @@ static int make_id(struct job *j, struct redoma_error *err)
 		return err_nomem(err, WHERE);
 	if (handle_random(j->h, &n, sizeof n))
 		return err_sys(err, WHERE, "draw a run's id");
+	j->began_us = clock_realtime_us();
 	snprintf(j->result->id, sizeof j->result->id, "r_%012llx%08x",
-		 (unsigned long long)(clock_realtime_us() / 1000), n);
+		 (unsigned long long)(j->began_us / 1000), n);
 	return 0;
 }
 
