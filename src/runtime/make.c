@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
@@ -73,6 +74,12 @@ static int add_script(struct make *m, const char *path, char *interp,
 			       "the script %s asks for the interpreter %s, "
 			       "which cannot be shown in a jail at that place",
 			       SHOW(str_of(path)), SHOW(str_of(interp)));
+	if (access(interp, F_OK) && (errno == ENOENT || errno == ENOTDIR))
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "there is no program %s, which the script %s "
+			       "asks for in its first line; install it, or "
+			       "change that line",
+			       SHOW(str_of(interp)), SHOW(str_of(path)));
 	rc = add_program(m, interp, depth + 1, NULL, err);
 	slash = strrchr(interp, '/');
 	if (!rc && !strcmp(slash, "/env"))
