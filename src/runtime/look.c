@@ -207,18 +207,63 @@ static int find_command(const struct root *r, const char *command,
 	return refuse_absent(command, roots, err);
 }
 
+/* Whoever may write to the file, or to a directory on its way, decides what
+ * runs.  In a sticky directory others can replace nothing that is there. */
+static int check_way(const char *host, struct redoma_error *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s", host);
+	for (char *slash; path[0]; *slash = '\0') {
+		if (stat(path, &st))
+			return err_sys(err, WHERE, "native.root: look at %s",
+				       SHOW(str_of(path)));
+		if (st.st_mode & 0002 &&
+		    !(S_ISDIR(st.st_mode) && st.st_mode & S_ISVTX))
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "native.root: %s may be changed by "
+				       "others, and what is to run depends on "
+				       "it; chmod o-w",
+				       SHOW(str_of(path)));
+		slash = strrchr(path, '/');
+	}
+	return 0;
+}
+
+/* `roots` that is no list of runtimes is one directory of somebody's. */
+static int check_host(const char *host, const char *roots,
+		      struct redoma_error *err)
+{
+	return strncmp(roots, "runtime:", 8) ? check_way(host, err) : 0;
+}
+
 static int check_script(const struct root *r, const char *path, char *interp,
-			struct redoma_error *err)
+			const char *roots, struct redoma_error *err)
 {
 	char host[PATH_MAX];
 
 	interp[strcspn(interp, " \t")] = '\0';
 	if (look_up(r, interp, host))
-		return 0;
+		return check_host(host, roots, err);
 	return err_set(err, REDOMA_E_INVALID, WHERE,
 		       "the script %s asks for the interpreter %s, which is "
 		       "not in the root; add its runtime to native.root",
 		       SHOW(str_of(path)), SHOW(str_of(interp)));
+}
+
+static int check_loader(const struct root *r, const char *path,
+			const char *loader, const char *roots,
+			struct redoma_error *err)
+{
+	char host[PATH_MAX];
+
+	if (look_up(r, loader, host))
+		return check_host(host, roots, err);
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "%s asks for the loader %s, which is not in the "
+		       "root; add the C library it was built for",
+		       SHOW(str_of(path)), SHOW(str_of(loader)));
 }
 
 int look_command(const struct root *r, const struct ldso *l,
@@ -232,14 +277,13 @@ int look_command(const struct root *r, const struct ldso *l,
 	if (!rc && !look_up(r, path, host))
 		rc = refuse_absent(command, roots, err);
 	if (!rc)
+		rc = check_host(host, roots, err);
+	if (!rc)
 		rc = program_read(l, host, &p, err);
 	if (!rc && p.interp)
-		rc = check_script(r, path, p.interp, err);
-	if (!rc && p.elf.interp && !look_up(r, p.elf.interp, host))
-		rc = err_set(err, REDOMA_E_INVALID, WHERE,
-			     "%s asks for the loader %s, which is not in the "
-			     "root; add the C library it was built for",
-			     SHOW(str_of(path)), SHOW(str_of(p.elf.interp)));
+		rc = check_script(r, path, p.interp, roots, err);
+	if (!rc && p.elf.interp)
+		rc = check_loader(r, path, p.elf.interp, roots, err);
 	if (!rc)
 		memcpy(ret, path, sizeof(path));
 	return rc;

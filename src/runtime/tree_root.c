@@ -28,10 +28,11 @@ static int refuse(const char *path, const char *why, struct redoma_error *err)
 		       SHOW(str_of(path)), why);
 }
 
+/* Sticky or not: who may add a name to a root adds it to what runs. */
 static int check_mode(const char *path, const struct stat *st,
 		      struct redoma_error *err)
 {
-	if (st->st_mode & 0022 && !(st->st_mode & S_ISVTX))
+	if (st->st_mode & 0022)
 		return refuse(path,
 			      "may be changed by others than its owner, so its "
 			      "programs are not to be trusted; chmod go-w",
@@ -129,6 +130,7 @@ static int read_root_path(const char *dir, char ret[PATH_MAX],
 	CLEANUP_FD int fd = -1;
 	char path[PATH_MAX];
 	const char *name;
+	struct stat st;
 	size_t len = 0;
 	int rc, n;
 
@@ -137,7 +139,12 @@ static int read_root_path(const char *dir, char ret[PATH_MAX],
 	if (fd < 0)
 		return err_sys(err, WHERE, "native.root: open %s",
 			       SHOW(str_of(path)));
-	rc = fd_read_all(fd, CONFIG_MAX, path, &text, err);
+	if (fstat(fd, &st))
+		return err_sys(err, WHERE, "native.root: look at %s",
+			       SHOW(str_of(path)));
+	rc = check_mode(path, &st, err);
+	if (!rc)
+		rc = fd_read_all(fd, CONFIG_MAX, path, &text, err);
 	if (!rc && json_parse(text.data ? text.data : "", text.len, &doc, NULL))
 		rc = refuse(path, "is not JSON; unpack the image again", err);
 	if (rc)

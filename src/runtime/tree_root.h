@@ -13,8 +13,10 @@
 #include "runtime/build.h"
 
 /* Adds everything in the directory, but for the places that a jail has of its
- * own: dev, proc, redoma, sys, tmp.  It, and what is directly in it, must not
- * be writable by others. */
+ * own: dev, proc, redoma, sys, tmp.  It, what is directly in it, and a bundle's
+ * config.json must not be writable by their group or others, sticky or not.
+ * Deeper down the way to the program is looked at (runtime/look.h), and nothing
+ * else. */
 MUST_CHECK int tree_root_add(struct build *b, const char *dir,
 			     struct redoma_error *err);
 MUST_CHECK int tree_root_add_oci(struct build *b, const char *dir,

@@ -995,8 +995,14 @@ def _():
     (d / "open").mkdir(exist_ok=True)
     write("roots/open/x", "x")
     (d / "open").chmod(0o777)
+    (d / "sticky/bin").mkdir(parents=True, exist_ok=True)
+    (d / "sticky").chmod(0o1777)
+    (d / "bundle/rootfs/bin").mkdir(parents=True, exist_ok=True)
+    write("roots/bundle/config.json", '{"root": {"path": "rootfs"}}').chmod(
+        0o666)
     for root, says in ((f"{d}/none", "exist"), (f"{d}/open/x", "directory"),
                        (f"{d}/empty", "empty"), (f"{d}/open", "others"),
+                       (f"{d}/sticky", "others"), (f"oci:{d}/bundle", "others"),
                        ("runtime:nope", "nope"), ("runtime:", "name"),
                        ("oci:", "oci"), (f"oci:{d}/empty", "oci"),
                        ("", "empty")):
@@ -1020,6 +1026,27 @@ def _():
     expect(r, "error", stdout="[x]/ 1000 1000\n")
     r = native("tell", "x", options=("--jail", f"root={own_root()}"))
     need(r.status in ("error", "refused"), r.about())
+
+
+@case("root: what is to run is open to others, deeper down")
+def _():
+    d = scratch() / "deep"
+    (d / "usr/bin").mkdir(parents=True, exist_ok=True)
+    path = d / "usr/bin/tell"
+    if not path.exists():
+        shutil.copy(program("tell", TELL, "-static"), path)
+    run = ("--jail", f"root={d}")
+    expect(native("/usr/bin/tell", "x", options=run), "error",
+           stdout="[x]/ 1000 1000\n")
+    for each, mode in ((d / "usr/bin", 0o757), (path, 0o757),
+                       (d.parent, 0o707)):
+        was = each.stat().st_mode
+        each.chmod(mode)
+        try:
+            refused("run", "--native", *run, "--", "/usr/bin/tell",
+                    says=["others", "chmod", each.name])
+        finally:
+            each.chmod(was)
 
 
 @case("C205 C207 C209 root: dev, proc, tmp, etc as links to the host")

@@ -365,12 +365,31 @@ static void a_directory_is_a_whole_root(void **state)
 	assert_int_equal(chmod(at("root"), 0777), 0);
 	refused("tool", at("root"), "by others");
 	assert_int_equal(chmod(at("root"), 01777), 0);
-	get("tool", at("root"), &r);
-	root_done(&r);
+	refused("tool", at("root"), "by others");
 	assert_int_equal(chmod(at("root"), 0755), 0);
 	assert_int_equal(chmod(at("root/usr"), 0775), 0);
 	refused("tool", at("root"), "by others");
 	assert_int_equal(chmod(at("root/usr"), 0755), 0);
+}
+
+/* Also where the root itself is closed. */
+static void the_way_to_a_program_is_closed(void **state)
+{
+	static const char *const ways[] = {"root/usr/bin", "root/usr/bin/real",
+					   "root/usr/bin/interp", "."};
+	struct root r = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		assert_int_equal(chmod(at(ways[i]), 0757), 0);
+		refused("tool", at("root"), "depends on it");
+		assert_int_equal(chmod(at(ways[i]), 0755), 0);
+	}
+	/* What is there cannot be replaced in a sticky one. */
+	assert_int_equal(chmod(at("root/usr/bin"), 01777), 0);
+	get("tool", at("root"), &r);
+	root_done(&r);
+	assert_int_equal(chmod(at("root/usr/bin"), 0755), 0);
 }
 
 /* After a_directory_is_a_whole_root, whose root it uses. */
@@ -385,6 +404,8 @@ static void a_bundle_names_its_root(void **state)
 	refused("tool", oci, "no config.json");
 	put_text("bundle/index.json", "{}", 0644);
 	refused("tool", oci, "layers are packed");
+	put_text("bundle/config.json", "{", 0646);
+	refused("tool", oci, "config.json\" may be changed by others");
 	put_text("bundle/config.json", "{", 0644);
 	refused("tool", oci, "is not JSON");
 	put_text("bundle/config.json", "{}", 0644);
@@ -615,6 +636,7 @@ int main(void)
 		cmocka_unit_test(a_shim_of_pyenv_is_what_it_stands_for),
 		cmocka_unit_test(another_file_is_another_digest),
 		cmocka_unit_test(a_directory_is_a_whole_root),
+		cmocka_unit_test(the_way_to_a_program_is_closed),
 		cmocka_unit_test(a_bundle_names_its_root),
 		cmocka_unit_test(runtimes_are_named),
 		cmocka_unit_test(links_of_modules_do_not_lead_out),
