@@ -1,6 +1,7 @@
 #include "pool/jails.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,7 +125,7 @@ static struct slot *pop(struct spawner *s)
 static int wait_birth(struct spawner *s, struct slot **ret,
 		      struct redoma_error *err)
 {
-	uint64_t until = clock_monotonic_us() + SPAWNER_BIRTH_US;
+	uint64_t until = clock_monotonic_us() + s->birth_us;
 	int r = s->setup.park ? 0 : spawner_ask(s, err);
 
 	while (!r) {
@@ -140,6 +141,11 @@ static int wait_birth(struct spawner *s, struct slot **ret,
 		if (!r)
 			r = spawner_listen(s, left, err);
 	}
+	if (r == REDOMA_E_BUSY)
+		return err_set(err, r, WHERE,
+			       "no jail became ready in %" PRIu64 " ms: the "
+			       "machine has too much to do; run it again",
+			       s->birth_us / 1000);
 	return r;
 }
 
@@ -179,6 +185,8 @@ int jails_take(struct jails *j, const struct jails_want *w, struct slot **ret,
 		r = take_from(s, ret, err);
 		if (r)
 			remove_spawner(j, s);
+		else if (!s->used)
+			(*ret)->cold = s->used = true;
 		/* A spawner that someone killed is replaced once. */
 	} while (r == REDOMA_E_WORKER && --tries);
 	return r;

@@ -21,6 +21,7 @@ struct jails;
 struct jails_options {
 	const char *init_path; /* borrowed for its life */
 	bool single; /* one jail a run, made when asked for */
+	uint64_t birth_us; /* that one is waited for; 0: 10 s */
 };
 
 struct jails_want { /* borrowed for the call */

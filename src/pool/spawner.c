@@ -127,6 +127,7 @@ int spawner_start(const struct jails_options *o, const struct jails_want *w,
 	if (!s->tenant || !s->digest)
 		return err_nomem(err, WHERE);
 	s->setup = *w->setup;
+	s->birth_us = o->birth_us ? o->birth_us : SPAWNER_BIRTH_US;
 	r = start_process(s, o, err);
 	if (!r)
 		r = send_setup(s, w->root, err);

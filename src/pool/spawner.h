@@ -18,6 +18,8 @@ struct spawner {
 	struct slot *idle;     /* parked; owned */
 	struct native_dead dead[SPAWNER_DEAD_KEPT]; /* the latest, a ring */
 	uint32_t n_dead;
+	uint64_t birth_us; /* that a jail is waited for */
+	bool used; /* it was not started for the run that is to come */
 	bool has_admitted;
 	struct native_admitted admitted; /* the answer that came */
 	uint32_t admitted_fds; /* that came with it, and wait in the channel */

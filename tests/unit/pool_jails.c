@@ -12,12 +12,16 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "native/spawner.h"
 #include "pool/jails.h"
+#include "pool/zygote.h"
 #include "wire/native.h"
 
 #define NAME "redoma-spawner"
 #define OOM 7 /* to know a death again */
+#define SILENT 77 /* pids of a setup: no jail is ever born */
+#define BIRTH_US 1000000
 
 static int fail_birth(struct channel *c)
 {
@@ -69,6 +73,8 @@ static int answer(struct channel *c, const struct frame *f, const void *body)
 	struct native_admit a;
 	struct native_end e;
 
+	if (f->kind == FRAME_SPAWN) /* no jail today */
+		return 0;
 	if (f->kind == FRAME_ADMIT) {
 		memcpy(&a, body, sizeof a);
 		return admit(c, &a);
@@ -93,18 +99,20 @@ static int play(struct channel *c)
 	if (!r)
 		r = channel_send(c, FRAME_READY, FRAME_LAST, &ready,
 				 sizeof ready, NULL);
-	if (!r && setup.park)
+	if (!r && setup.park && setup.pids != SILENT)
 		r = give_birth(c, 1);
-	if (!r)
+	if (!r && setup.pids != SILENT)
 		r = fail_birth(c);
 	while (!r && !channel_recv(c, UINT64_MAX, &f, &body, NULL))
 		r = answer(c, &f, body);
 	return r;
 }
 
-static struct jails *open_jails(uint32_t park, struct jails_want *w)
+static struct jails *open_jails(uint32_t park, uint64_t birth_us,
+				struct jails_want *w)
 {
-	static const struct jails_options o = {.init_path = "/proc/self/exe"};
+	struct jails_options o = {.init_path = "/proc/self/exe",
+				  .birth_us = birth_us};
 	static struct native_setup setup;
 	static struct buf root;
 	struct jails *j = NULL;
@@ -123,7 +131,7 @@ static void a_birth_that_fails_ends_no_run(void **state)
 	struct native_dead dead;
 	struct slot *slot = NULL;
 	struct jails_want w;
-	struct jails *j = open_jails(1, &w);
+	struct jails *j = open_jails(1, 0, &w);
 	int cpu = 77;
 
 	(void)state;
@@ -145,7 +153,7 @@ static void a_refusal_leaves_the_next_jail(void **state)
 	struct native_dead dead;
 	struct slot *slot = NULL;
 	struct jails_want w;
-	struct jails *j = open_jails(1, &w);
+	struct jails *j = open_jails(1, 0, &w);
 	int cpu = -1;
 
 	(void)state;
@@ -166,12 +174,46 @@ static void a_birth_that_is_waited_for_says_why(void **state)
 	struct redoma_error err = {0};
 	struct slot *slot = NULL;
 	struct jails_want w;
-	struct jails *j = open_jails(0, &w);
+	struct jails *j = open_jails(0, 0, &w);
 
 	(void)state;
 	assert_int_equal(jails_take(j, &w, &slot, &err), REDOMA_E_SYSTEM);
 	assert_string_equal(err.text, "no birth today");
 	jails_free(j);
+}
+
+/* Parked ahead or asked for: who waits is not kept for ever, the spawner that
+ * gave nothing is ended, and the next run has another. */
+static void a_birth_that_never_comes_is_not_waited_for(void **state)
+{
+	struct redoma_error err = {0};
+	struct slot *slot = NULL;
+	struct jails_want w;
+	uint64_t n[2], from, took;
+
+	(void)state;
+	for (uint32_t park = 0; park < 2; park++) {
+		struct native_setup silent, *setup;
+		struct jails *j = open_jails(park, BIRTH_US, &w);
+
+		silent = *w.setup;
+		silent.pids = SILENT;
+		setup = (struct native_setup *)w.setup;
+		w.setup = &silent;
+		from = clock_monotonic_us();
+		assert_int_equal(jails_take(j, &w, &slot, &err),
+				 REDOMA_E_BUSY);
+		took = clock_monotonic_us() - from;
+		assert_in_range(took, BIRTH_US, BIRTH_US + 3000000);
+		assert_non_null(strstr(err.text, "no jail became ready"));
+		jails_count(j, &n[0], &n[1]);
+		assert_int_equal(n[0] + n[1], 0);
+		w.setup = setup;
+		setup->park = 1;
+		assert_int_equal(jails_take(j, &w, &slot, &err), 0);
+		slot_free(slot);
+		jails_free(j);
+	}
 }
 
 int main(int argc, char **argv)
@@ -181,6 +223,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_birth_that_fails_ends_no_run),
 		cmocka_unit_test(a_refusal_leaves_the_next_jail),
 		cmocka_unit_test(a_birth_that_is_waited_for_says_why),
+		cmocka_unit_test(a_birth_that_never_comes_is_not_waited_for),
 	};
 
 	(void)argc;

@@ -1,0 +1,156 @@
+/* Whose turn it is: a jail that is made ahead of need gives way to the runs, one
+ * that somebody waits for or that has its run does not. */
+#include "native_core.h"
+
+#define LOW 10 /* of 100, in v2's scale */
+#define NORMAL 100
+
+static bool read_number(const char *dir, const char *path, const char *file,
+			long *ret)
+{
+	char name[2048];
+	FILE *f;
+	bool is;
+
+	snprintf(name, sizeof name, "%s%s/%s", dir, path, file);
+	f = fopen(name, "re");
+	if (!f)
+		return false;
+	is = fscanf(f, "%ld", ret) == 1;
+	fclose(f);
+	return is;
+}
+
+/* "cpu" is one of "cpuset", "cpu,cpuacct", ... */
+static bool is_cpu(const char *list)
+{
+	size_t n = strcspn(list, ",");
+
+	while (n != 3 || strncmp(list, "cpu", 3)) {
+		if (!list[n])
+			return false;
+		list += n + 1;
+		n = strcspn(list, ",");
+	}
+	return true;
+}
+
+/* In v2's scale, of a line of /proc/PID/cgroup; -1: it is not the line. */
+static long weight_in(char *line)
+{
+	char *list = strchr(line, ':'), *path = list ? strchr(++list, ':') : NULL;
+	char dir[300];
+	long n;
+
+	if (!path)
+		return -1;
+	*path++ = '\0';
+	path[strcspn(path, "\n")] = '\0';
+	if (!*list)
+		return read_number("/sys/fs/cgroup", path, "cpu.weight", &n)
+			       ? n : -1;
+	snprintf(dir, sizeof dir, "/sys/fs/cgroup/%s", list);
+	if (is_cpu(list) &&
+	    (read_number(dir, path, "cpu.shares", &n) ||
+	     read_number("/sys/fs/cgroup/cpu", path, "cpu.shares", &n)))
+		return n * 100 / 1024;
+	return -1;
+}
+
+static long weight_of(pid_t pid)
+{
+	char name[64], line[1024];
+	long n = -1;
+	FILE *f;
+
+	snprintf(name, sizeof name, "/proc/%d/cgroup", (int)pid);
+	f = fopen(name, "re");
+	assert_non_null(f);
+	while (n < 0 && fgets(line, sizeof line, f))
+		n = weight_in(line);
+	fclose(f);
+	return n;
+}
+
+static void is_weight(const struct core_slot *s, long want)
+{
+	long n = weight_of(s->pid);
+
+	/* cpu.shares are rounded. */
+	if (n < want - 1 || n > want)
+		fail_msg("jail %u has %ld, wanted %ld", s->number, n, want);
+}
+
+static struct core_slot *born(struct core *k, uint32_t number)
+{
+	struct core_slot *s;
+
+	while (!(s = core_find(k, number)))
+		assert_int_equal(core_hear(k, CORE_WAIT_US), 0);
+	return s;
+}
+
+static void the_refill_gives_way(void **state)
+{
+	struct core k = {.setup = core_setup()};
+	struct native_dead dead;
+	struct core_run r;
+	struct core_slot *s;
+
+	(void)state;
+	k.setup.park = 2;
+	core_start(&k);
+	s = born(&k, 1);
+	if (weight_of(s->pid) < 0) {
+		core_stop(&k);
+		print_message("no cpu controller\n");
+		skip();
+	}
+	/* Somebody waits for the first. */
+	is_weight(s, NORMAL);
+	born(&k, 2);
+	for (uint32_t n = 1; n < 4; n++) {
+		s = born(&k, n);
+		core_run_init(&r);
+		assert_int_equal(core_admit(&k, s, &r), 0);
+		is_weight(s, NORMAL);
+		/* One is still parked: nobody waits for that which is made. */
+		s = born(&k, n + 2);
+		is_weight(s, LOW);
+		core_end(&k, core_find(&k, n), &dead);
+		is_weight(s, LOW);
+		core_run_done(&r);
+	}
+	core_stop(&k);
+}
+
+static void what_was_asked_for_does_not(void **state)
+{
+	struct core k = {.setup = core_setup()};
+	struct core_slot *s;
+
+	(void)state;
+	k.setup.park = 0;
+	core_start(&k);
+	for (uint32_t n = 1; n < 3; n++) {
+		assert_int_equal(channel_send(k.c, FRAME_SPAWN, FRAME_LAST,
+					      NULL, 0, NULL),
+				 0);
+		s = born(&k, n);
+		if (weight_of(s->pid) >= 0)
+			is_weight(s, NORMAL);
+	}
+	core_stop(&k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_refill_gives_way),
+		cmocka_unit_test(what_was_asked_for_does_not),
+	};
+
+	if (!core_can())
+		return 0;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
