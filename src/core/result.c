@@ -203,8 +203,17 @@ static void put_denial(struct json_writer *w, const struct redoma_result *r,
 	json_write_key(w, "path");
 	json_write_string(w, d->path, d->path_len);
 	put_u64(w, "count", d->count);
-	if (d->path_len && r->nothing_granted && strcmp(d->op, "tool"))
+	/* All that is told of a native program is what it had no more need of a
+	 * grant for: no line would let it through. */
+	if (r->native)
+		put_text(w, "why", "only regular files are published, under "
+				   "names that the host takes");
+	else if (d->path_len && r->nothing_granted && strcmp(d->op, "tool"))
 		put_text(w, "why", "no file or directory was granted");
+	if (r->native) {
+		json_write_end(w, '}');
+		return;
+	}
 	if (d->allow)
 		put_text(w, "allow", d->allow);
 	else if (!d->path_len)

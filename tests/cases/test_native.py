@@ -167,15 +167,30 @@ def _():
     seen = json_module.loads(r.json["stdout"])
     need(seen["uid"] == [1000, 1000] and seen["cwd"] == "/", seen)
     need(seen["tmp"] == [] and seen["caps"] == ["0" * 16] * 5, seen)
-    need(seen["root"] <= ["bin", "dev", "etc", "lib", "lib64", "proc",
-                          "tmp", "usr"] or True, seen)
-    need("home" not in seen["root"] and "root" not in seen["root"]
-         and "sys" not in seen["root"] and "var" not in seen["root"], seen)
+    places(seen["root"])
     need(len(seen["pids"]) == 1, seen)
     need(seen["fds"] == [0, 1, 2], seen)
     need(seen["host"] not in open("/etc/hostname").read(), seen)
     need(sorted(seen["dev"]) == ["fd", "full", "null", "random", "stderr",
                                  "stdin", "stdout", "urandom", "zero"], seen)
+
+
+def places(names):
+    """What the root of a runtime of the system may hold, and must."""
+    need({"dev", "proc", "tmp", "usr"} <= set(names) <=
+         {"bin", "dev", "etc", "lib", "lib64", "proc", "tmp", "usr"}, names)
+
+
+@case("what node and sh find: as little")
+def _():
+    r = nodejs("require('fs').readdirSync('/')")
+    expect(r, "ok")
+    places(set(r.json["value"]) - {"redoma"})
+    places(expect(sh("ls -A /"), "ok").json["stdout"].split())
+    r = expect(sh("ls -A /usr /etc"), "ok")
+    need(set(r.json["stdout"].split()) - {"/usr:", "/etc:"} <=
+         {"bin", "lib", "lib64", "share", "alternatives", "group", "hosts",
+          "nsswitch.conf", "passwd", "ld.so.cache", "localtime"}, r.about())
 
 
 LOOK = """
@@ -283,6 +298,44 @@ def _():
          ["a.txt", "abs", "etc", "in", "loop", "out", "sub", "up"]
          and (d / "a.txt").read_text() == "a.txt"
          and (d / "a.txt").stat().st_mode & 0o777 == 0o644, "it was changed")
+
+
+@case("C235 read: a directory with links at names that are mounted or masked")
+def _():
+    d = fresh_dir("linked")
+    outside = fresh_dir("linked-to")
+    (outside / "secret").write_text(SECRET)
+    for name, to in (("dev", "/dev"), ("proc", "/proc"), ("tmp", "/tmp"),
+                     ("etc", "/etc"), (".granted", "/redoma"),
+                     ("sh", "/etc/shadow"), ("dangling", "nowhere"),
+                     ("host", outside), ("up", f"..{outside}")):
+        (d / name).symlink_to(to)
+    new = f"redoma-test-linked-{os.getpid()}"
+    # They mean what they say inside: the jail's own, never the host's.
+    r = sh(f"ls /d/dev; ls -A /d/tmp; ls -A /d/.granted/; echo x > /d/tmp/{new};"
+           f"echo -; ls /d/etc; ls /d/proc | grep -c '^[0-9]'; cat /tmp/{new};"
+           "cat /d/sh; cat /d/dangling; cat /d/host/secret; cat /d/up/secret;"
+           "echo x > /d/dangling; echo x > /d/host/made; echo x > /d/up/made;"
+           "true", "--read", f"{d}/=/d/")
+    expect(r, "ok")
+    dev, _, rest = r.json["stdout"].partition("-\n")
+    need(dev.split() == ["fd", "full", "null", "random", "stderr", "stdin",
+                         "stdout", "urandom", "zero"], r.about())
+    etc = rest.split()
+    need("shadow" not in etc and etc[-1] == "x" and int(etc[-2]) <= 4,
+         r.about())
+    need(r.json["stderr"].count("No such file") +
+         r.json["stderr"].count("nonexistent") +
+         r.json["stderr"].count("Read-only") >= 8, r.about())
+    need(sorted(p.name for p in outside.iterdir()) == ["secret"]
+         and not (d / "nowhere").exists()
+         and not pathlib.Path(f"/tmp/{new}").exists(), "something was made")
+    # A name that is a link is no grant at all.
+    for name in ("dev", "proc", "tmp", "etc", ".granted", "sh", "dangling",
+                 "host"):
+        for slash in ("/", ""):
+            refused("run", "--native", "--read", f"{d}/{name}{slash}=/x{slash}",
+                    "--", "true", says="symbolic link")
 
 
 @case("C109 a FIFO and a socket in a granted directory do not hang the start")
@@ -427,6 +480,9 @@ b'; echo é > é; true""", "--write", f"{d}/=/o/:1MiB")
     denied = {x["path"] for x in r.json["denials"]}
     need({"/o/link", "/o/secret", "/o/pw", "/o/m", "/o/xlink",
           "/o/x/root", "/o/a\nb"} <= denied, r.about())
+    # No grant would publish these, so none is advised.
+    need(all("regular files" in x["why"] and "allow" not in x
+             for x in r.json["denials"]), r.about())
 
 
 @case("write: a directory over its files, its bytes, its depth")
@@ -1047,6 +1103,62 @@ def _():
                     says=["others", "chmod", each.name])
         finally:
             each.chmod(was)
+
+
+@case("root: a bundle, oci:DIR, an unpacked image")
+def _():
+    d = fresh_dir("bundle")
+    os.chmod(d, 0o755)
+    files = d / "rootfs"
+    shutil.copytree(own_root(), files)
+    (files / "lib").mkdir()
+    (files / "lib/data").write_text("of the image")
+    (files / "bin/link").symlink_to("tell")
+    (files / "outside").symlink_to(canary())
+    refused("run", "--native", "--jail", f"root=oci:{d}", "--", "/bin/tell",
+            says="config.json")
+    (d / "config.json").write_text('{"ociVersion": "1.0.2", "root": {"path": '
+                                   '"rootfs", "readonly": false}}')
+    for name in ("/bin/tell", "/bin/link"):
+        r = native(name, "x", options=("--jail", f"root=oci:{d}"))
+        expect(r, "error", stdout="[x]/ 1000 1000\n")
+        need(r.json["exit_code"] == 3, r.about())
+    shutil.copy(program("cat", CAT, "-static"), files / "bin/cat")
+    p = policy(f"native: {{root: ['oci:{d}']}}")
+    for name, says in (("/lib/data", "of the image"), ("/outside", ""),
+                       ("/config.json", ""), ("/../config.json", ""),
+                       ("/rootfs/lib/data", "")):
+        r = native("/bin/cat", name, options=("--policy", p))
+        need(r.status in ("ok", "error")
+             and r.json.get("stdout", "") == says, r.about())
+    r = native("/bin/cat", "/lib/data", "/new", options=("--policy", p))
+    need(r.status == "error" and not (files / "new").exists(), r.about())
+    # What is packed is not one, and what leads out of its directory neither.
+    (d / "index.json").write_text("{}")
+    (d / "config.json").unlink()
+    refused("run", "--native", "--policy", p, "--", "/bin/cat", "/lib/data",
+            says="layers are packed")
+    (d / "config.json").write_text('{"root": {"path": "../own"}}')
+    refused("run", "--native", "--policy", p, "--", "/bin/cat", "/lib/data",
+            says="root.path")
+
+
+CAT = r"""
+#include <fcntl.h>
+#include <unistd.h>
+int main(int n, char **arg)
+{
+	char b[100];
+	int fd = open(arg[1], O_RDONLY);
+	long len = read(fd, b, sizeof b);
+
+	if (len > 0)
+		write(1, b, len);
+	if (n > 2)
+		return open(arg[2], O_CREAT | O_WRONLY, 0666) < 0;
+	return fd < 0;
+}
+"""
 
 
 @case("C205 C207 C209 root: dev, proc, tmp, etc as links to the host")
