@@ -314,6 +314,46 @@ def _():
     need(b"euid\t0\n" in p.stdout, f"the control: {p}")
 
 
+@case("row 19: a program of the root that has capabilities has none")
+def _():
+    import struct
+    if os.geteuid():
+        raise Skipped("needs root to give a program capabilities")
+    d = scratch() / "caps-root"
+    (d / "bin").mkdir(parents=True, exist_ok=True)
+    path = d / "bin/caps"
+    shutil.copy(program("caps", CAPS, "-static"), path)
+    path.chmod(0o755)
+    net_raw = 1 << 13
+    # VFS_CAP_REVISION_2, effective: what setcap cap_net_raw+ep writes.
+    os.setxattr(path, "security.capability",
+                struct.pack("<5I", 0x02000001, net_raw, 0, 0, 0))
+    p = subprocess.run([path], capture_output=True, user=65534, group=65534,
+                       extra_groups=[])
+    need(p.stdout.decode().split() == [f"{net_raw:016x}"] * 2,
+         f"the control: {p}")
+    r = native("/bin/caps", options=("--jail", f"root={d}"))
+    need(r.status in ("ok", "error")
+         and r.json["stdout"].split() in ([], ["0" * 16] * 2), r.about())
+    need(r.json["stdout"], r.about())
+
+
+CAPS = r"""
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+	char line[200];
+	FILE *f = fopen("/proc/self/status", "r");
+
+	while (f && fgets(line, sizeof line, f))
+		if (!strncmp(line, "CapPrm:", 7) || !strncmp(line, "CapEff:", 7))
+			fputs(line + 7, stdout);
+	return 0;
+}
+"""
+
+
 @case("row 20: what it wrote cannot be started or mapped, by any way")
 def _():
     out = fresh_dir("made")
@@ -446,7 +486,7 @@ def _():
         expect(py(code), "error", within=4)
 
 
-@case("row 12, C227: shared memory of the host, and of two jails, is apart")
+@case("row 12, C227: shared memory of the host is apart")
 def _():
     libc = ctypes.CDLL(None, use_errno=True)
     key = 0x5ED0 + os.getpid()
@@ -463,6 +503,85 @@ def _():
         libc.semctl(ids[1], 0, 0)
         libc.msgctl(ids[2], 0, None)
         shm.unlink(missing_ok=True)
+
+
+@case("row 12, C227: two jails at one time share no memory, file or name")
+def _():
+    # System V objects cannot be made at all; what can be is looked for by the
+    # other while its maker still holds it.
+    held = subprocess.Popen(
+        [REDOMA, "run", "--native", *lib_native.MORE, "--", "python3", "-u",
+         "-c", HOLD], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT)
+    try:
+        made = json_module.loads(held.stdout.readline())
+        need(made["tmp"] and made["other pid"], f"{made}")
+        need(set(made["sysv"]) <= {"ENOSYS", "EPERM"}, f"{made}")
+        seen = beside(SEEK)
+        need(not seen["tmp"] and not seen["mine"] and seen["alone"]
+             and seen["signalled"] in ("ESRCH", "EPERM"), f"{seen}")
+        need(held.poll() is None, "the other one has ended")
+        # The control: the same program finds what lies in its own jail.
+        own = beside(f"open('/tmp/held', 'w').write('mine')\n{SEEK}")
+        need(own["tmp"] == ["held"], f"{own}")
+    finally:
+        held.kill()
+        held.communicate(timeout=10)
+    need(not survivors(), "something is left")
+
+
+def beside(code):
+    """What a program prints while another runs, which is ours as well."""
+    p = subprocess.run([REDOMA, "run", "--native", *lib_native.MORE, "--",
+                        "python3", "-c", code], capture_output=True,
+                       stdin=subprocess.DEVNULL, timeout=30)
+    need(p.returncode == 0, f"{p}")
+    return strict_json(p.stdout)
+
+
+HOLD = """
+import ctypes, errno, json, mmap, os, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+def sysv():
+    for make in (lambda: libc.shmget(0x5ED1, 4096, 0o1666),
+                 lambda: libc.semget(0x5ED1, 1, 0o1666),
+                 lambda: libc.msgget(0x5ED1, 0o1666)):
+        yield 'ok' if make() >= 0 else errno.errorcode[ctypes.get_errno()]
+open('/tmp/held', 'w').write('held by another')
+m = mmap.mmap(-1, 4096)
+m[:4] = b'held'
+child = os.fork()
+if child == 0:
+    time.sleep(15)
+    os._exit(0)
+print(json.dumps({'tmp': os.listdir('/tmp'), 'other pid': child,
+                  'sysv': list(sysv())}))
+time.sleep(15)
+"""
+SEEK = """
+import errno, json, os, pathlib
+def text(p):
+    try:
+        return pathlib.Path(p).read_bytes()
+    except OSError:
+        return b''
+pids = [p for p in os.listdir('/proc') if p.isdigit()]
+mine = [f for p in pids for f in ('maps', 'cmdline')
+        if b'held' in text(f'/proc/{p}/{f}')
+        and p not in ('self', str(os.getpid()))]
+try:
+    for n in range(os.getpid() + 1, os.getpid() + 500):
+        try:
+            os.kill(n, 0)
+            signalled = n
+            break
+        except OSError as e:
+            signalled = errno.errorcode[e.errno]
+except OSError:
+    pass
+print(json.dumps({'tmp': os.listdir('/tmp'), 'mine': mine,
+                  'alone': len(pids) <= 2, 'signalled': signalled}))
+"""
 
 
 @case("row 4, C203: nothing is typed into the caller's terminal")

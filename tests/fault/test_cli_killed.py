@@ -117,6 +117,38 @@ def _():
     need(p.stdout.strip() == b"0", f"{p.returncode} {p.stdout} {p.stderr}")
 
 
+# As a first process that never waits for what is not its own.
+NEGLECT = """
+import os, subprocess, sys
+def zombies():
+    states = [open(f'/proc/{p}/stat').read().rpartition(')')[2].split()[0]
+              for p in os.listdir('/proc') if p.isdigit()]
+    return states.count('Z'), len(states)
+for _ in range(100):
+    subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(*zombies())
+subprocess.run(['sh', '-c', '(exit 0) & exec sleep 0.1'])
+subprocess.run(['sh', '-c', 'sleep 0.1 & exit'])
+__import__('time').sleep(0.3)
+print(*zombies())
+"""
+
+
+@case("the same with native programs, where nobody waits for what is left")
+def _():
+    lacking = ["--walls", "cgroup"] if "cgroup" in command(
+        "run", "--native", "--", "true").text else []
+    p = subprocess.run(
+        unshare("-pf", "--mount-proc") +
+        [sys.executable, "-c", NEGLECT, REDOMA, "run", "--native", *lacking,
+         "--", "sh", "-c", "sleep 9 & (sleep 9 &) & echo on"],
+        capture_output=True, timeout=200)
+    need(p.returncode == 0, f"{p}")
+    after, control = p.stdout.decode().splitlines()
+    need(after == "0 1", f"zombies, processes: {p}")
+    need(control != "0 1", f"the control: {p}")
+
+
 @case("as process 1 itself")
 def _():
     for _ in range(20):

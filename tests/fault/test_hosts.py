@@ -238,6 +238,45 @@ for _row in HOSTS:
                 need(o.unharmed(), f"{host.name}: harmed")
 
 
+def hostile(worker):
+    """An install whose workers do what a guest could that got through wall 1;
+    tests/hostile/traitor.c."""
+    d = scratch() / worker
+    if not d.exists():
+        (d / "images").mkdir(parents=True)
+        for name in ("redoma", "redoma-usher"):
+            shutil.copy(BUILD / name, d)
+        shutil.copy(BUILD / "tests/hostile" / worker, d / "redoma-worker")
+        for name in ("js.wasm", "js.cwasm", "js.fuel.cwasm"):
+            shutil.copy(BUILD / "images" / name, d / "images")
+    return d / "redoma"
+
+
+TREASON = ("socket", "open", "fork", "exec", "kill", "namespace", "memfd")
+
+# What stops them where there is no filter: tests/escape/jail_*.c.
+for _row in HOSTS:
+    if "seccomp" not in _row[2]:
+        @case(f"{_row[0].name}: a worker that has turned is stopped at once")
+        def _(host=_row[0], needs=_row[2]):
+            host.here()
+            for attack in TREASON:
+                p = host.run("run", *options(needs), "--json",
+                             source(f"//!{attack}", "turned.js"),
+                             program=hostile("traitor"))
+                r = strict_json(p.stdout)
+                need(r["status"] == "breach" and p.returncode == 9,
+                     f"{host.name}: {attack}: {p}")
+
+
+@case("a worker that has turned, without a jail: each attack succeeds")
+def _():
+    for attack in TREASON:
+        p = FULL.run("run", "--json", source(f"//!{attack}", "turned.js"),
+                     program=hostile("traitor-bare"))
+        need("won" in p.stdout.decode(), f"{attack}: {p}")
+
+
 # ---- without a control group
 
 GROUPLESS = [h for h, _, _, native in HOSTS if native == "cgroup"]

@@ -576,6 +576,53 @@ for _name, _code, _says in DISK:
         after(r)
 
 
+@case("disk: a storm of fsync holds nobody else up")
+def _():
+    # It may sync what it has, which is memory; the host's disks it may not.
+    storm = subprocess.Popen(
+        [REDOMA, "run", "--native", "--limit", "wall=6s", "--limit", "cpu=20s",
+         "--jail", "tmp=16MiB", "--json", "--", "python3", "-c", FSYNC],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    slowest = 0.0
+    try:
+        time.sleep(0.5)
+        end = time.monotonic() + 3
+        n = 0
+        while time.monotonic() < end:
+            began = time.monotonic()
+            fd = os.open(fresh("synced"), os.O_CREAT | os.O_WRONLY)
+            os.write(fd, b"x" * 4096)
+            os.fsync(fd)
+            os.close(fd)
+            slowest = max(slowest, time.monotonic() - began)
+            n += 1
+        need(storm.poll() is None, "the storm is over")
+        need(n > 3 and slowest < 1.5 * SLOW, f"{n} syncs, {slowest:.2f} s")
+    finally:
+        out, _ = storm.communicate(timeout=30)
+    r = strict_json(out)
+    need(r["status"] == "wall_limit", f"{r}")
+    need(r["stdout"].split()[0] == "ENOSYS", f"{r}")  # sync of all there is
+    print(f"# {n} syncs beside it, the slowest {slowest * 1000:.0f} ms")
+    need(not survivors(), "something is left")
+
+
+FSYNC = """
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+fd = os.open('/tmp/x', os.O_CREAT | os.O_WRONLY)
+libc.syncfs(fd)
+print(errno.errorcode.get(ctypes.get_errno(), 'ok'), flush=True)
+while os.fork() and os.fork() and os.fork():
+    break
+while True:
+    os.pwrite(fd, b'x' * 65536, 0)
+    os.fsync(fd)
+    os.fdatasync(fd)
+    libc.sync()
+"""
+
+
 @case("disk: what was freed can be used again")
 def _():
     expect(sh("for i in 1 2 3 4; do head -c 3000000 /dev/zero > /tmp/x && "
