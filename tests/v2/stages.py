@@ -7,8 +7,8 @@ Usage: stages.py [--stage=NAME]... [WORD]...
 
 A stage is one way in which a program can stand in a hierarchy of cgroup v2.
 With --inside we are in that group already, and run tests there: those of
-tests/run.py whose names begin with TEST, and "checks" and "refusals", which are
-files beside this one; WORDs select some of these.
+tests/run.py whose names begin with TEST, and "checks", "refusals" and "attack",
+which are files beside this one; WORDs select some of these.
 """
 import ctypes, fcntl, os, pathlib, socket, struct, subprocess, sys, time
 
@@ -26,8 +26,10 @@ CLONE_NEWNS, CLONE_NEWCGROUP = 0x20000, 0x02000000
 GROUPS = ["unit_jail_group"]
 NATIVE = ["unit_jail_native", "unit_native_boot", "unit_native_collect",
           "unit_native_pump", "unit_native_spawner", "unit_native_warm"]
-EVERYTHING = ["escape_jail", "unit_jail", "limits_group", *NATIVE]
-HARDLY_LESS = ["unit_jail_group", "limits_group", *NATIVE, "escape_jail"]
+COMMAND = ["escape_native", "limits_native", "attack"]
+EVERYTHING = ["escape_jail", "unit_jail", "limits_group", *NATIVE, *COMMAND]
+HARDLY_LESS = ["unit_jail_group", "limits_group", *NATIVE, "escape_jail",
+               *COMMAND]
 
 
 def make(name):
@@ -145,7 +147,7 @@ def chosen(names):
              if any(t.name.startswith(n) for n in names)
              and os.access(t.argv[-1], os.R_OK) and t.user is None
              and "slow" not in t.name]
-    for name in ("checks", "refusals"):
+    for name in ("checks", "refusals", "attack"):
         if name in names:
             file = HERE / f"{name}.py"
             tests.append(run.Test(name, "v2", [sys.executable, file], file))
