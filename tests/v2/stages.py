@@ -26,7 +26,7 @@ CLONE_NEWNS, CLONE_NEWCGROUP = 0x20000, 0x02000000
 GROUPS = ["unit_jail_group"]
 NATIVE = ["unit_jail_native", "unit_native_boot", "unit_native_collect",
           "unit_native_pump", "unit_native_spawner", "unit_native_warm"]
-COMMAND = ["escape_native", "limits_native", "attack"]
+COMMAND = ["escape_native", "attack"]
 EVERYTHING = ["escape_jail", "unit_jail", "limits_group", *NATIVE, *COMMAND]
 HARDLY_LESS = ["unit_jail_group", "limits_group", *NATIVE, "escape_jail",
                *COMMAND]
