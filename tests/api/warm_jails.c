@@ -24,6 +24,7 @@
 #define PAUSE_US 100000
 #define SPAWNERS 16 /* that a handle keeps at most */
 #define SOON_US 3000000
+#define PARKED_US 1500000 /* until the jails that were used have followers */
 
 #define NATIVE "redoma: 1\nnative: {pids: 64, tmp: 16MiB}\n"
 #define WIDE                                                       \
@@ -35,6 +36,23 @@ struct want {
 	const char *lang;	     /* of text; NULL: a command */
 	const char *text;	     /* a source, or what sh runs */
 };
+
+static _Atomic bool heard; /* what runs has printed something */
+
+static void hear(void *data, int stream, const void *p, uint64_t len)
+{
+	(void)data;
+	(void)stream;
+	(void)p;
+	heard = len > 0;
+}
+
+static void wait_until_it_runs(void)
+{
+	for (int i = 0; i < 20000 && !heard; i++)
+		usleep(1000);
+	assert_true(heard);
+}
 
 static long now_us(void)
 {
@@ -77,6 +95,8 @@ static int try_run(struct redoma *r, const struct want *w,
 	int code;
 
 	q.native = 1;
+	q.on_output = hear;
+	heard = false;
 	q.tenant = w->tenant;
 	q.narrow = p;
 	q.language = w->lang;
@@ -225,11 +245,12 @@ static const struct late {
 	{"wall: 300ms", "wall", "py", "import time; time.sleep(1)",
 	 REDOMA_STATUS_WALL_LIMIT},
 	{"cpu: 200ms", "cpu", NULL,
-	 "i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done",
+	 "i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done",
 	 REDOMA_STATUS_CPU_LIMIT},
 	{"cpu: 200ms", "cpu", "js",
-	 "const t = process.cpuUsage().user;"
-	 "while (process.cpuUsage().user - t < 1e6); 1",
+	 "let n = 0; const t = process.cpuUsage().user;"
+	 "while (process.cpuUsage().user - t < 6e5)"
+	 "  for (let i = 0; i < 1e7; i++) n += i; 1",
 	 REDOMA_STATUS_CPU_LIMIT},
 	{"output: 64KiB", "output", NULL, "head -c 200000 /dev/zero",
 	 REDOMA_STATUS_OUTPUT_LIMIT},
@@ -310,7 +331,7 @@ static void what_differs_shares_no_spawner(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		redoma_result_free(run_warm(r, &a));
-		usleep(PAUSE_US);
+		usleep(2 * PAUSE_US);
 		is_cold_with(r, &others[i], true);
 		assert_int_equal(stats(r).spawners, ++n);
 		redoma_result_free(run_warm(r, &others[i]));
@@ -339,7 +360,7 @@ static void so_many_spawners_are_kept(void **state)
 		assert_int_equal(stats(r).spawners,
 				 i < SPAWNERS ? i + 1 : SPAWNERS);
 	}
-	usleep(2 * PAUSE_US);
+	usleep(PARKED_US);
 	w.tenant = names[0];
 	is_cold_with(r, &w, false);
 	w.tenant = names[1];
@@ -505,7 +526,7 @@ static void *run_in_thread(void *arg)
 
 static void a_run_ends_with_its_handle(void **state)
 {
-	struct running g = {.want = {.text = "sleep 15"}};
+	struct running g = {.want = {.text = "echo on; sleep 15"}};
 	long from;
 
 	(void)state;
@@ -516,9 +537,10 @@ static void a_run_ends_with_its_handle(void **state)
 		if (n)
 			redoma_result_free(
 				run_warm(g.r, &(struct want){.text = "exit 0"}));
+		heard = false;
 		assert_int_equal(pthread_create(&t, NULL, run_in_thread, &g),
 				 0);
-		usleep(5 * PAUSE_US);
+		wait_until_it_runs();
 		from = now_us();
 		redoma_close(g.r);
 		pthread_join(t, NULL);
@@ -531,7 +553,7 @@ static void a_run_ends_with_its_handle(void **state)
 
 static void a_busy_handle_says_so(void **state)
 {
-	struct running g = {.want = {.text = "sleep 15"}};
+	struct running g = {.want = {.text = "echo on; sleep 15"}};
 	struct redoma_result *x = NULL;
 	struct redoma_error err = {0};
 	pthread_t t;
@@ -540,8 +562,9 @@ static void a_busy_handle_says_so(void **state)
 	(void)state;
 	g.r = open_with(WIDE);
 	expect(g.r, &(struct want){.text = "exit 0"}, REDOMA_STATUS_OK);
+	heard = false;
 	assert_int_equal(pthread_create(&t, NULL, run_in_thread, &g), 0);
-	usleep(5 * PAUSE_US);
+	wait_until_it_runs();
 	from = now_us();
 	assert_int_equal(try_run(g.r, &g.want, &x, &err), REDOMA_E_BUSY);
 	assert_true(now_us() - from < SOON_US && !x);
@@ -564,7 +587,7 @@ static void a_fork_of_the_host_leaves_them_alone(void **state)
 
 	(void)state;
 	redoma_result_free(run_warm(r, &w));
-	usleep(2 * PAUSE_US);
+	usleep(PARKED_US);
 	pid = fork();
 	if (pid == 0) {
 		struct redoma_result *x = NULL;

@@ -402,6 +402,8 @@ def _():
 
 @case("row 25: every call by its number: what gets past is what the table has")
 def _():
+    if not lib_native.COMPILER:
+        raise Skipped("no C compiler that tells the numbers")
     table = (ROOT / "src/jail/seccomp_table.h").read_text()
     allowed = set(re.findall(r"\{CALL\((\w+)\),\s*([^{]*?),?\s*\{", table))
     allowed = {n for n, flags in allowed if re.search(r"\bN\b", flags)}
