@@ -204,7 +204,6 @@ static _Noreturn void be_target(struct canary_word *w, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 1);
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
 	while (getppid() == parent)
 		if (sigwaitinfo(&all, NULL) > 0)
 			w->signals++;
@@ -214,6 +213,7 @@ static _Noreturn void be_target(struct canary_word *w, pid_t parent)
 static int make_target(struct canary *c)
 {
 	pid_t parent = getpid();
+	sigset_t all, before;
 
 	c->word = mmap(NULL, sizeof *c->word, PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -222,9 +222,13 @@ static int make_target(struct canary *c)
 		return -1;
 	}
 	strcpy(c->word->text, c->nonces[3].text);
+	/* No signal may find it before it counts them. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	c->target = fork();
 	if (c->target == 0)
 		be_target(c->word, parent);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/* What a terminal sends to our group is none of its business. */
 	if (c->target < 0 || setpgid(c->target, c->target))
 		return -1;
