@@ -10,6 +10,7 @@ import base64
 import datetime
 import decimal
 import gc
+import io
 import json
 import linecache
 import math
@@ -24,6 +25,8 @@ SOURCE, NAME, INPUT, ARGV, ENV = 1, 2, 3, 4, 5
 CHANNEL = 3
 OWNER = os.getpid()  # a fork of a run has no word in it
 DEPTH = 200
+KEPT = "__redoma_value__"
+CO_COROUTINE = 0x80  # of inspect, which takes long to import
 HEADER = 8
 PIECE = 1 << 16
 
@@ -85,9 +88,22 @@ def whole(text):
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
+def digits(convert, v):
+    """int to str or back, of any length: a run's limits bound it."""
+    most = sys.get_int_max_str_digits()
+    try:
+        return convert(v)
+    except ValueError:
+        sys.set_int_max_str_digits(0)
+        return convert(v)
+    finally:
+        sys.set_int_max_str_digits(most)
+
+
 def carry_number(v, at):
     if isinstance(v, int):
-        return v if abs(v) <= 2 ** 53 - 1 else tagged("bigint", str(v))
+        return v if abs(v) <= 2 ** 53 - 1 else tagged("bigint",
+                                                      digits(str, v))
     if math.isnan(v):
         return tagged("nan")
     if math.isinf(v):
@@ -133,6 +149,8 @@ def carry(v, at="value", above=()):
         return str(v)
     if isinstance(v, (datetime.date, datetime.time)):
         return carry_date(v)
+    if isinstance(v, complex):
+        return tagged("complex", [carry(v.real), carry(v.imag)])
     if id(v) in above or len(above) > DEPTH:
         raise TypeError(f"the value cannot be carried: {at} contains itself "
                         "or is nested too deeply")
@@ -165,7 +183,9 @@ def revive(v):
     if kind in ("set", "map"):
         value = revive(value)
         return set(value) if kind == "set" else dict(value)
-    simple = {"bigint": int, "bytes": base64.b64decode,
+    if kind == "complex":
+        return complex(*revive(value))
+    simple = {"bigint": lambda t: digits(int, t), "bytes": base64.b64decode,
               "date": lambda t: datetime.datetime.fromisoformat(
                   t.replace("Z", "+00:00")),
               "nan": lambda _: math.nan, "inf": lambda _: math.inf,
@@ -179,13 +199,14 @@ def revive(v):
 # ---- a run ----
 
 def compile_source(source, name):
-    """The body, and the last expression apart: it is the value."""
+    """The last expression is kept under KEPT: it is the value."""
     tree = ast.parse(source, name)
-    last = None
-    if tree.body and isinstance(tree.body[-1], ast.Expr):
-        last = ast.Expression(tree.body.pop().value)
-    return (compile(tree, name, "exec"),
-            compile(last, name, "eval") if last else None)
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):
+        target = ast.copy_location(ast.Name(KEPT, ast.Store()), last)
+        tree.body[-1] = ast.copy_location(ast.Assign([target], last.value),
+                                          last)
+    return compile(tree, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 def execute(request, scope):
@@ -193,19 +214,22 @@ def execute(request, scope):
     # Tracebacks show the caller's lines.
     linecache.cache[name] = (len(request["source"]), None,
                              request["source"].splitlines(True), name)
-    body, last = compile_source(request["source"], name)
-    exec(body, scope)
-    if last:
-        value = eval(last, scope)
-        if value is not None:
-            return value
-    return scope.get("result")
+    code = compile_source(request["source"], name)
+    program = eval(code, scope)
+    if code.co_flags & CO_COROUTINE:
+        import asyncio
+        asyncio.run(program)
+    value = scope.get(KEPT)
+    return scope.get("result") if value is None else value
 
 
 def told(e, name):
     """An exception without the frames that are ours."""
     frames = traceback.extract_tb(e.__traceback__)
     theirs = [f for f in frames if f.filename != __file__]
+    # Those above the program's are of what runs it.
+    first = next((i for i, f in enumerate(theirs) if f.filename == name), 0)
+    theirs = theirs[first:]
     at = next((f for f in reversed(theirs) if f.filename == name), None)
     line = at.lineno if at else None
     column = at.colno + 1 if at and getattr(at, "colno", None) is not None \
@@ -262,8 +286,11 @@ def run(request):
     name = request["name"]
     scope = {"__name__": "__main__", "__builtins__": __builtins__}
     try:
-        scope["input_data"] = None if request["input"] is None \
-            else revive(json.loads(request["input"]))
+        text = request["input"]
+        if text is not None:
+            sys.stdin = io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8")
+        scope["input_data"] = None if text is None \
+            else revive(json.loads(text))
         value = execute(request, scope)
         body = json.dumps(carry(value), ensure_ascii=False, allow_nan=False)
         flush()
@@ -291,6 +318,7 @@ def warm_up():
         begin(request)
         run(request)
     linecache.cache.clear()
+    sys.stdin = sys.__stdin__
     os.environ.clear()
     gc.collect()
     gc.freeze()

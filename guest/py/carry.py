@@ -16,9 +16,22 @@ def whole(text):
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def digits(convert, v):
+    """int to str or back, of any length: a run's limits bound it."""
+    most = sys.get_int_max_str_digits()
+    try:
+        return convert(v)
+    except ValueError:
+        sys.set_int_max_str_digits(0)
+        return convert(v)
+    finally:
+        sys.set_int_max_str_digits(most)
+
+
 def carry_number(v):
     if isinstance(v, int):
-        return int(v) if abs(v) <= 2 ** 53 - 1 else tagged("bigint", str(v))
+        return int(v) if abs(v) <= 2 ** 53 - 1 else tagged("bigint",
+                                                         digits(str, v))
     if v != v:
         return tagged("nan")
     if v in (math.inf, -math.inf):
@@ -59,6 +72,8 @@ def carry(v, at="value", above=()):
         return str(v)
     if isinstance(v, (datetime.date, datetime.time)):
         return carry_date(v)
+    if isinstance(v, complex):
+        return tagged("complex", [carry(v.real), carry(v.imag)])
     if id(v) in above or len(above) > DEPTH:
         raise TypeError(f"the value cannot be carried: {at} contains itself "
                         "or is nested too deeply")
@@ -98,13 +113,15 @@ def revive(v):
     if kind in ("set", "map"):
         value = revive(value)
         return set(value) if kind == "set" else dict(value)
+    if kind == "complex":
+        return complex(*revive(value))
     if kind not in SIMPLE:
         raise ValueError(f"unknown tag {kind!r} in the input")
     return SIMPLE[kind](value)
 
 
 SIMPLE = {
-    "bigint": int, "bytes": base64.b64decode,
+    "bigint": lambda t: digits(int, t), "bytes": base64.b64decode,
     "date": lambda t: datetime.datetime.fromisoformat(
         t.replace("Z", "+00:00")),
     "nan": lambda _: math.nan, "inf": lambda _: math.inf,

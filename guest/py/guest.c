@@ -27,7 +27,7 @@ static PyObject *text_at(const struct guest_span *s)
 				    "surrogateescape");
 }
 
-static PyObject *texts(const struct guest_span *s, uint32_t n)
+PyObject *texts(const struct guest_span *s, uint32_t n)
 {
 	PyObject *list = PyList_New(n);
 
@@ -80,17 +80,22 @@ static PyObject *run(bool *ret_syntax)
 	PyObject *value_name = PyUnicode_InternFromString(VALUE_NAME);
 	PyObject *code, *r;
 
-	if (!name || !value_name || set_scene(name))
+	if (!name || !value_name || set_scene(name) ||
+	    (guest.toolc && tools_start()))
 		return NULL;
 	code = source_compile(guest.base + q->source.off, name, value_name);
 	*ret_syntax = !code;
 	if (!code)
 		return NULL;
 	r = PyEval_EvalCode(code, guest.scope, guest.scope);
+	if (r && (((PyCodeObject *)code)->co_flags & CO_COROUTINE))
+		Py_SETREF(r, PyObject_CallOneArg(hook("awaited"), r));
 	Py_DECREF(code);
 	if (!r)
 		return NULL;
 	Py_DECREF(r);
+	if (guest.toolc && tools_end())
+		return NULL;
 	return take_value(value_name);
 }
 
@@ -129,7 +134,7 @@ static void warm_up(const char *source)
 {
 	static const char name[] = "warm.py";
 	uint32_t n = (uint32_t)strlen(source);
-	uint32_t head = sizeof(struct guest_request) + 8;
+	uint32_t head = sizeof(struct guest_request) + 12;
 	char *p = calloc(1, head + n + 1 + sizeof(name));
 	struct guest_request *q = (struct guest_request *)p;
 

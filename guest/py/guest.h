@@ -46,15 +46,15 @@ struct guest_request {
 	uint32_t magic;
 	struct guest_span source, input, name;
 	uint32_t memory_limit;
-	/* argc, argc spans, envc, envc spans */
+	/* argc, argc spans, envc, envc spans, toolc, toolc spans */
 };
 
 struct guest {
 	bool oom;	   /* an allocation failed */
 	const char *base;  /* the request */
 	const struct guest_request *request;
-	const struct guest_span *args, *env;
-	uint32_t argc, envc;
+	const struct guest_span *args, *env, *tools;
+	uint32_t argc, envc, toolc;
 	PyObject *hooks;   /* the prelude's names: a dict */
 	PyObject *scope;   /* of __main__ */
 	struct guest_result result;
@@ -65,6 +65,16 @@ extern struct guest guest;
 /* request.c: false if it is not one.  The host builds requests, but a wrong
  * one must not become a wild read. */
 bool request_take(const char *p, uint32_t len);
+
+/* guest.c: a list of str; NULL with an exception. */
+PyObject *texts(const struct guest_span *s, uint32_t n);
+
+/* tools.c: what tools.py sees of C, ended by a row of NULL. */
+extern PyMethodDef tools_methods[];
+/* Makes the global `tools`; after the program, waits for calls that nobody
+ * waited for.  0, or -1 with an exception. */
+int tools_start(void);
+int tools_end(void);
 
 /* start.c: the interpreter, with the prelude and what it imports.  Called
  * once, before the snapshot; ends in a trap that names what failed. */

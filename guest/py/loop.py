@@ -7,8 +7,11 @@ def change_asyncio(asyncio):
     from asyncio import base_events, events
 
     class Timers:
-        """In place of a selector: there is nothing to select from."""
+        """In place of a selector: answers of tools are all that comes."""
         def select(self, timeout):
+            if wanted():
+                hear(-1 if timeout is None else int(timeout * 1e6))
+                return []
             if timeout is None:
                 raise RuntimeError("asyncio waits, and nothing is left that "
                                    "could wake it")
@@ -29,10 +32,14 @@ def change_asyncio(asyncio):
 
         def run_in_executor(self, executor, func, *args):
             future = self.create_future()
+            # As in a thread of its own: there no loop runs.
+            events._set_running_loop(None)
             try:
                 future.set_result(func(*args))
             except Exception as e:
                 future.set_exception(e)
+            finally:
+                events._set_running_loop(self)
             return future
 
         async def getaddrinfo(self, *args, **kwargs):

@@ -18,14 +18,14 @@ def refuse(kind, what, instead):
 
 
 NO_THREADS = refuse(
-    RuntimeError, "there are no threads", "call the function itself, or use asyncio for "
-    "work that waits")
+    RuntimeError, "there are no threads", "call the function itself, or use "
+    "asyncio for work that waits")
 NO_PROCESSES = refuse(
-    OSError, "no process can be started", "do the work in Python; for a program of "
-    "the host use `redoma run --native`")
+    OSError, "no process can be started", "do the work in Python; for a "
+    "program of the host use `redoma run --native`")
 NO_SOCKETS = refuse(
-    OSError, "there is no network", "pass the data in as input, or grant a file that "
-    "holds it")
+    OSError, "there is no network", "pass the data in as input, or grant a "
+    "file that holds it")
 
 # Before threading takes them.
 _thread.start_new_thread = _thread.start_joinable_thread = NO_THREADS
@@ -107,6 +107,8 @@ class Importer:
             spec = FROZEN.find_spec(name, path, target)
             spec.loader = Changed
             return spec
+        if name == "redoma":
+            return ModuleSpec(name, Ours)
         return None
 
 
@@ -136,14 +138,12 @@ class Missing:
         return None
 
 
+ModuleSpec = type(sys.__spec__)
 FROZEN = next(f for f in sys.meta_path
               if getattr(f, "__name__", "") == "FrozenImporter")
-sys.meta_path[:] = [Importer] + [
-    f for f in sys.meta_path
-    if getattr(f, "__name__", "") in ("BuiltinImporter", "FrozenImporter")
-    ] + [Missing]
+# A program may put a granted directory on sys.path; of itself it is empty.
+sys.meta_path[:] = [Importer, *sys.meta_path, Missing]
 sys.path[:] = []
-sys.path_hooks[:] = []
 sys.path_importer_cache.clear()
 
 # ---- what an image holds ----
@@ -232,6 +232,11 @@ def begin(name, argv, env, text, scope):
 source_name = [""]
 
 
+def awaited(program):
+    """A program with `await` outside of functions."""
+    return asyncio.run(program)
+
+
 def exit_code(e):
     if e.code is None:
         return 0
@@ -278,6 +283,9 @@ def told(e):
     name = source_name[0]
     frames = [f for f in traceback.extract_tb(shortened(e.__traceback__))
               if f.filename != MINE]
+    # Those above the program's are of what runs it.
+    first = next((i for i, f in enumerate(frames) if f.filename == name), 0)
+    frames = frames[first:]
     at = next((f for f in reversed(frames) if f.filename == name), None)
     line = at.lineno if at else None
     column = at.colno + 1 if at and at.colno is not None else None

@@ -83,7 +83,8 @@ PyObject *source_compile(const char *text, PyObject *name,
 
 	if (!arena)
 		return NULL;
-	flags.cf_flags = PyCF_SOURCE_IS_UTF8 | PyCF_IGNORE_COOKIE;
+	flags.cf_flags = PyCF_SOURCE_IS_UTF8 | PyCF_IGNORE_COOKIE |
+			 PyCF_ALLOW_TOP_LEVEL_AWAIT;
 	m = _PyParser_ASTFromString(text, name, Py_file_input, &flags, arena);
 	if (m && keep_value(m, value_name, arena))
 		code = (PyObject *)_PyAST_Compile(m, name, &flags, -1, arena);

@@ -17,6 +17,10 @@ static const char loop[] = {
 #embed "loop.py"
 	, 0
 };
+static const char tools[] = {
+#embed "tools.py"
+	, 0
+};
 
 /* While an image is made there is nobody to hear it but snapshot, which shows
  * what is written to standard error. */
@@ -118,13 +122,14 @@ static PyMethodDef ours[] = {
 	{ "SOURCE", py_source, METH_NOARGS, NULL },
 	{ "DATA", py_data, METH_O, NULL },
 	{ "DATA_NAMES", py_data_names, METH_NOARGS, NULL },
+	{ NULL, NULL, 0, NULL },
 };
 
-static int add_ours(void)
+static int add(PyMethodDef *m)
 {
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-		if (PyDict_SetItemString(guest.hooks, ours[i].ml_name,
-					 PyCFunction_New(&ours[i], NULL)))
+	for (; m->ml_name; m++)
+		if (PyDict_SetItemString(guest.hooks, m->ml_name,
+					 PyCFunction_New(m, NULL)))
 			return -1;
 	return 0;
 }
@@ -138,12 +143,15 @@ static void load_prelude(void)
 	    PyDict_SetItemString(guest.hooks, "__name__",
 				 PyUnicode_FromString("_redoma")))
 		fail("prelude", "no memory");
-	if (add_ours())
+	if (add(ours) || add(tools_methods))
+		fail("prelude", "no memory");
+	guest.scope = PyModule_GetDict(PyImport_AddModule("__main__"));
+	if (PyDict_SetItemString(guest.hooks, "SCOPE", guest.scope))
 		fail("prelude", "no memory");
 	run_ours(prelude, "<redoma>");
 	run_ours(carry, "<redoma>");
 	run_ours(loop, "<redoma>");
-	guest.scope = PyModule_GetDict(PyImport_AddModule("__main__"));
+	run_ours(tools, "<redoma>");
 }
 
 void start_interpreter(void)

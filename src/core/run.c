@@ -237,12 +237,6 @@ static int open_desk(struct job *j, struct redoma_error *err)
 
 	if (!j->policy->n_tools)
 		return 0;
-	if (!j->lang->tools)
-		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
-			       "the policy grants tools, which %s cannot call "
-			       "in this release: take `tools` out, or write it "
-			       "in js",
-			       j->lang->name);
 	if (!w.on_call)
 		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
 			       "the policy grants tools, and nobody here "

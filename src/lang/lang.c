@@ -11,10 +11,10 @@ static const char *const wasm_suffixes[] = {".wasm", NULL};
 
 static const struct lang table[] = {
 	{"js", "agent.js", "js.cwasm", "js.fuel.cwasm", "js.wasm", js_suffixes,
-	 "node", true},
+	 "node"},
 	{"py", "agent.py", "py.cwasm", "py.fuel.cwasm", "py.wasm", py_suffixes,
-	 "python", false},
-	{"wasm", "tool.wasm", NULL, NULL, NULL, wasm_suffixes, NULL, true},
+	 "python"},
+	{"wasm", "tool.wasm", NULL, NULL, NULL, wasm_suffixes, NULL},
 };
 
 #define N_LANGS (sizeof table / sizeof *table)

@@ -18,7 +18,6 @@ struct lang {
 	const char *image_wasm;	   /* what both were compiled from */
 	const char *const *suffixes; /* NULL-terminated, with the dot */
 	const char *interpreter;   /* word of a #! line; NULL: none */
-	bool tools;		   /* it can call granted tools */
 };
 
 /* The image of that profile; only if there is one. */

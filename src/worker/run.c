@@ -131,7 +131,6 @@ void run_usage(struct kit *k, struct run_usage *ret)
 int run_once(struct kit *k, struct channel *c, struct request *q,
 	     struct run_result *ret, struct redoma_error *err)
 {
-	bool image = k->setup.has_image;
 	uint64_t reset_us = ret->outcome.reset_us;
 	uint64_t wrong = ret->outcome.resets_wrong;
 	uint64_t cpu = clock_thread_us();
@@ -150,8 +149,7 @@ int run_once(struct kit *k, struct channel *c, struct request *q,
 	host.eager = request_eager(q);
 	deadline_host(&host);
 	r = wasi_begin(k->wasi, &q->plan, host_ops(&host),
-		       image ? NULL : q->input.data, image ? 0 : q->input.len,
-		       err);
+		       q->input.data, q->input.len, err);
 	if (r)
 		return r;
 	r = run_guest(k, q, &host, &said, ret, err);

@@ -31,6 +31,8 @@ VALUES = [
     ("b'\\x00\\xff\\x10'", tag("bytes", value="AP8Q")),
     ("bytearray(b'ab')", tag("bytes", value="YWI=")),
     ("{1}", tag("set", value=[1])),
+    ("[1j, complex('nan')]", [tag("complex", value=[0, 1]),
+                              tag("complex", value=[tag("nan"), 0])]),
     ("frozenset(['a'])", tag("set", value=["a"])),
     ("import decimal\ndecimal.Decimal('1.10')", "1.10"),
     ("import datetime\ndatetime.date(2024, 2, 29)", "2024-02-29"),
@@ -149,7 +151,7 @@ def _():
     for code, path in (("x = []\nx.append(x)\nx", "itself"),
                        ("x = {'a': {}}\nx['a']['b'] = x\nx", "a.b"),
                        ("{'f': [print]}", "f[0]"), ("{1: 2}", "keys"),
-                       ("lambda: 1", "function"), ("1j", "complex"),
+                       ("lambda: 1", "function"),
                        ("class F:\n  def to_dict(self): pass\nF()",
                         "to_dict()"),
                        ("x = 1\nfor _ in range(5000): x = [x]\nx", "deep")):
@@ -193,11 +195,43 @@ def _():
                   "except OSError: r = 'none'\nr"), "ok", value="none")
 
 
-@case("a policy with tools refuses a run that could not call them")
+@case("tools are there if the policy grants some, and calls are in the result")
 def _():
     policy = write("tools.yaml", "redoma: 1\ntools: [t]\n")
-    refused("run", source("1", "agent.py"), "--policy", policy,
-            "--tool", "t=true", code=6, says="py cannot call")
+    r = python("tools.t(a=1)", "--policy", policy, "--tool", "t=cat")
+    expect(r, "ok", value={"a": 1})
+    need([(c["tool"], c["ok"]) for c in r.json["calls"]] == [("t", True)],
+         r.about())
+    r = python("tools.u(a=1)", "--policy", policy, "--tool", "t=cat")
+    expect(r, "error", says="ToolDenied")
+    need(r.json["denials"][0]["op"] == "tool", r.about())
+    expect(python("import redoma\n['tools' in globals(), "
+                  "hasattr(redoma, 'tools')]"), "ok", value=[False, False])
+
+
+@case("await outside of functions")
+def _():
+    expect(python("import asyncio\nx = await asyncio.sleep(0, 3)\nx + 1"),
+           "ok", value=4)
+    expect(python("async def g():\n  yield 1\n  yield 2\n"
+                  "[x async for x in g()]"), "ok", value=[1, 2])
+    expect(python("result = 5\nimport asyncio\nawait asyncio.sleep(0)"),
+           "ok", value=5)
+    r = python("import asyncio\nawait asyncio.sleep(0)\n1 / 0")
+    expect(r, "error", says="ZeroDivisionError")
+    e = r.json["error"]
+    need(e["line"] == 3 and e["stack"].count("File") == 1, r.about())
+    expect(python("def f(): await 1"), "invalid", says="outside async")
+
+
+@case("standard input is the input")
+def _():
+    expect(python("[input(), input()]", "--input", '"ab"\n'), "error",
+           says="EOF")
+    expect(python("input()", "--input", '"ab"'), "ok", value='"ab"')
+    expect(python("import sys, json\n[json.load(sys.stdin), input_data]",
+                  "--input", '{"a": 1}'), "ok", value=[{"a": 1}, {"a": 1}])
+    expect(python("input()"), "error", says="EOFError")
 
 
 @case("open and pathlib on granted names")
@@ -262,6 +296,24 @@ for _code, _value in LIBRARY:
 def _():
     expect(python("import asyncio\nasyncio.run(asyncio.Event().wait())"),
            "error", says="nothing is left")
+
+
+@case("modules of a granted directory, once it is on sys.path")
+def _():
+    write("lib/mine.py", "import json\nfrom pack.deep import x\n"
+          "def f(): return json.dumps(x)\ndef g(): 1 / 0")
+    write("lib/pack/__init__.py", "")
+    write("lib/pack/deep.py", "x = [1]")
+    grant = ("--read", f"{scratch() / 'lib'}/=/lib/")
+    expect(python("import sys\nsys.path.append('/lib')\nimport mine\n"
+                  "mine.f()", *grant), "ok", value="[1]")
+    expect(python("import mine", *grant), "error", says="No module named")
+    expect(python("import sys\nsys.path.append('/lib')\nimport mine"),
+           "error", says="No module named")
+    r = python("import sys\nsys.path.append('/lib')\nimport mine\nmine.g()",
+               *grant)
+    need("/lib/mine.py" in r.json["error"]["stack"]
+         and r.json["error"]["line"] == 4, r.about())
 
 
 @case("sqlite3 on a granted file")

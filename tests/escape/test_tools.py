@@ -138,6 +138,33 @@ def _():
     need(log.read_text() == "xx", log.read_text())
 
 
+@case("Python: what is not granted reaches nobody, nor by the parts below")
+def _():
+    log, pay = spy()
+    rule = policy("tools: [{name: pay, where: {amount: {maximum: 1000}}}]")
+    send = "s = type(tools).__getattr__.__globals__['TOOL_SEND']\n"
+    for code in ("tools.pray(amount=1)", "tools['pay '](amount=1)",
+                 "tools['pa\\0y'](amount=1)", "tools.PAY(amount=1)",
+                 "tools['x' * 5000](amount=1)", "tools.pay()",
+                 "tools.pay(amount=1001)", "tools.pay(amount='1')",
+                 "tools.pay({'amount': 5000})", "tools.pay(amount=10 ** 20)",
+                 "tools.pay(amount=float('nan'))",
+                 "class D(dict):\n  def items(self):\n"
+                 "    return [('amount', 1)]\ntools.pay(D(amount=5000))",
+                 "class I(int):\n  def __abs__(self): return 1\n"
+                 "tools.pay(amount=I(5000))",
+                 "tools.pay({'amount': 1, '$redoma': 'object', 'value': "
+                 "{'amount': 5000}})",
+                 send + "s(b'pay\\0{\"amount\":5000}')",
+                 send + "s(b'pay\\0{\"amount\":1,\"amount\":5000}')",
+                 send + "s(b'pay\\0[5000]')", send + "s(b'pay')"):
+        expect(python(code, *rule, "--tool", pay), "error", "ok")
+    need(log.read_text() == "", log.read_text())
+    expect(python("tools.pay(amount=1000)", *rule, "--tool", pay), "ok",
+           value={"amount": 1000})
+    need(log.read_text() == "x", "its control was not called")
+
+
 @case("processes of tools end with their run, and what they started")
 def _():
     slow = tool("slow", "import subprocess; subprocess.Popen(['sleep', '97']);"
