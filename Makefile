@@ -42,13 +42,19 @@ tree-before:
 	@git status --porcelain >$(BUILD)/.tree 2>/dev/null || :
 
 test: tree-before all ## build and run the tests; T='words' selects some
+	@deps/fetch --python-tests
 	@$(TEST) $(T)
 
 test-slow: tree-before all ## the same with the nightly lengths
+	@deps/fetch --python-tests
 	@$(TEST) --slow $(T)
 
 test-v2: all ## the jail's tests on Debian's kernel with cgroup v2 alone, emulated
 	@tests/v2/run --build $(BUILD) $(T)
+
+test-python: all ## CPython's own tests of what the Python image holds, in a jar (minutes)
+	@deps/fetch --python-tests
+	@python3 tests/python/upstream.py --build $(BUILD) $(T)
 
 san: ## unit tests and fuzz corpora under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory BUILD=build-san configure \
