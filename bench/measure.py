@@ -13,6 +13,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 JS = "fib float json map regex rows sort string".split()
+PY = ("fannkuch floats generators json_texts nbody objects pidigits regex "
+      "sorts spectral telco words").split()
 C = "matrix sha256 sort scan mandelbrot".split()
 PR_SET_CHILD_SUBREAPER = 36
 # A module of one empty function, exported as _start.
@@ -81,9 +83,23 @@ def calls(b, source, n, gap_us, *options):
             [tuple(map(int, x.split())) for x in lines[1:]])
 
 
+TEN = b"""import json, re
+rows = [{"name": "a%d" % i, "price": i * 1.5} for i in range(20)]
+m = re.match(r"(\\w+)-(\\d+)", "order-1234")
+total = {}
+for r in rows:
+    key = r["name"][:2]
+    total[key] = total.get(key, 0) + r["price"]
+best = sorted(total.items(), key=lambda kv: -kv[1])[:3]
+text = f"{m.group(1)} {int(m.group(2)):08d}: {best[0][1]:.2f}"
+json.dumps({"best": best, "text": text})
+"""
+
+
 def latency(b):
     one = b.made_file("one.js", b"1+1")
     py = b.made_file("one.py", b"1+1")
+    ten = b.made_file("ten.py", TEN)
     empty = b.made_file("empty.wasm", EMPTY)
     plans = {  # key: source, runs of a round, gap, options
         "js_new": (one, 300, 2000, []),
@@ -92,6 +108,7 @@ def latency(b):
         "js_tenant_1ms": (one, 400, 1000, ["reuse=tenant"]),
         "py_new": (py, 200, 2000, []),
         "py_tenant": (py, 1000, 0, ["reuse=tenant"]),
+        "py_ten_lines": (ten, 200, 2000, []),
         "wasm_tenant": (empty, 1500, 0, ["reuse=tenant"]),
     }
     wall = {k: [] for k in plans}
@@ -200,6 +217,30 @@ def js_compute(b):
         b, JS,
         lambda n: b.run("run", HERE / f"js/{n}.js")["usage"]["cpu_us"],
         lambda n: float(b.out(quick, HERE / f"js/{n}.js")))
+
+
+def host_python():
+    """A python3.13 of this machine: the image's own version."""
+    places = [shutil.which("python3.13"),
+              *pathlib.Path.home().glob(".pyenv/versions/3.13*/bin/python3.13")]
+    for place in places:
+        try:
+            if place and "3.13" in subprocess.run(
+                    [place, "--version"], capture_output=True, text=True,
+                    timeout=20).stdout:
+                return place
+        except OSError:
+            pass
+    raise Unmeasured("there is no python3.13 to compare with")
+
+
+def py_compute(b):
+    python = host_python()
+    yield "py_compute", ratios(
+        b, PY,
+        lambda n: b.run("run", HERE / f"py/{n}.py")["usage"]["cpu_us"],
+        lambda n: float(b.out(python, HERE / "native/time.py",
+                              HERE / f"py/{n}.py")))
 
 
 def cpu_of(path):
@@ -319,11 +360,14 @@ def tool_calls(b):
         "js_tool": (1, b"for (let i = 0; i < 256; i++) await tools.t(); 1"),
         "js_tool_32": (32, b"for (let i = 0; i < 16; i++) await Promise.all("
                            b"Array.from({length: 32}, () => tools.t())); 1"),
+        "py_tool": (1, b"for i in range(256): tools.t()"),
+        "py_tool_32": (32, b"import asyncio\nfor i in range(16): await "
+                           b"asyncio.gather(*(tools.t() for _ in range(32)))"),
     }
     got = {k: [] for k in sources}
     for _ in range(b.rounds):
         for key, (batch, text) in sources.items():
-            path = b.made_file(f"{key}.js", text)
+            path = b.made_file(f"{key}.{key[:2]}", text)
             got[key] += map(int, b.out(
                 b.program("call"), b.build, f"tools:{batch}", path, 20, 0,
                 "tool=t", "limit=calls=1000").split())
@@ -331,4 +375,5 @@ def tool_calls(b):
         yield key, spread(ns, 1e3)
 
 
-ALL = [latency, tool_calls, rates, births, processes, js_compute, wasm_compute, csv]
+ALL = [latency, tool_calls, rates, births, processes, js_compute, py_compute,
+       wasm_compute, csv]
