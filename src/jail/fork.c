@@ -1,6 +1,7 @@
 #include "jail/steps.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -39,15 +40,26 @@ pid_t fork_into(uint64_t flags, int group_fd, int *ret_pidfd)
 	return fork_with(&a, ret_pidfd);
 }
 
+/* Of that hierarchy too, then, as of the others: group_join says so if there
+ * is no descriptor to do it by. */
+static void join_instead(struct group *c)
+{
+	struct hier *h = &c->g->h[0];
+
+	h->born = false;
+	c->g->can &= ~(uint32_t)GROUP_BIRTH;
+	if (c->join_fds[0] < 0)
+		c->join_fds[0] = gfile_open(h->place, c->at, "cgroup.procs",
+					    O_WRONLY);
+}
+
 pid_t group_fork(struct group *c)
 {
 	int pidfd = -1;
 	pid_t pid = fork_into(0, group_birth_fd(c), &pidfd);
 
 	if (pid < 0 && group_birth_fd(c) >= 0 && !err_is_shortage(errno)) {
-		/* It joins that hierarchy as it does the others. */
-		c->g->h[0].born = false;
-		c->g->can &= ~(uint32_t)GROUP_BIRTH;
+		join_instead(c);
 		pid = fork_into(0, -1, &pidfd);
 	}
 	if (pid > 0)

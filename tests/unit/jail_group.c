@@ -433,6 +433,33 @@ static void a_quick_maker(void **state)
 	done(g);
 }
 
+/* A group may be one that nobody can be born into: then it is joined. */
+static void who_cannot_be_born_joins(void **state)
+{
+	struct group_limits l = {.memory_bytes = 64 * MIB, .pids = 20};
+	struct redoma_error err = {0};
+	int other = open("/", O_PATH | O_CLOEXEC);
+	struct groups *g = NULL;
+	struct group *c = NULL;
+	pid_t pid;
+
+	(void)state;
+	open_or_fail(&g);
+	if (group_make(g, &l, &c, &err))
+		fail_msg("%s", err.text);
+	if (group_birth_fd(c) >= 0)
+		assert_int_equal(dup2(other, group_birth_fd(c)),
+				 group_birth_fd(c));
+	close(other);
+	pid = group_fork(c);
+	if (pid == 0)
+		_exit(group_join(c) ? 98 : 0);
+	assert_int_equal(member_wait(pid), 0);
+	assert_false(groups_can(g) & GROUP_BIRTH);
+	end_or_fail(c);
+	done(g);
+}
+
 #define MAKERS 20
 
 /* One whose member outlives it, not yet reaped, as it will often be.  Any other
@@ -714,6 +741,7 @@ int main(void)
 		cmocka_unit_test(usage_is_told),
 		cmocka_unit_test(the_v1_clock_is_read),
 		cmocka_unit_test(a_quick_maker),
+		cmocka_unit_test(who_cannot_be_born_joins),
 		cmocka_unit_test(a_killed_maker_is_swept),
 		cmocka_unit_test(only_the_maker_itself_counts),
 		cmocka_unit_test(members_cannot_get_out),
