@@ -76,8 +76,11 @@ int redoma_answer(struct redoma_call *c, const char *json, uint64_t len,
 	r = json_validate(json, len, err);
 	if (!r)
 		r = tool_put_value(&c->answer, json, len, err);
-	if (r)
+	if (r) {
+		/* Half of it, if memory was short, is no part of the next. */
+		buf_clear(&c->answer);
 		return r;
+	}
 	c->ok = true;
 	hand_over(c);
 	return 0;

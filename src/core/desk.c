@@ -384,10 +384,12 @@ static int put_answers(struct desk *d, struct channel *worker,
 /* False: something was answered meanwhile. */
 static bool fall_asleep(struct desk *d)
 {
+	bool sleeps;
+
 	pthread_mutex_lock(&d->lock);
-	d->sleeping = !d->first;
+	sleeps = d->sleeping = !d->first;
 	pthread_mutex_unlock(&d->lock);
-	return d->sleeping;
+	return sleeps;
 }
 
 static void wake_up(struct desk *d)

@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "core/desk.h"
+#include "core/desk_state.h"
 #include "wire/push.h"
 #include "wire/tool.h"
 
@@ -389,6 +389,25 @@ static void answers_are_checked(void **state)
 	close_pair(&p);
 }
 
+/* What was short of memory in the middle leaves nothing behind. */
+static void half_an_answer_is_none(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	open_pair(&p, V "tools: [a]");
+	p.hold = true;
+	call(&p, 1, "a", "{}");
+	p.held[0]->answer.cap = 2;
+	assert_int_equal(redoma_answer(p.held[0], "[1,2]", 5, NULL),
+			 REDOMA_E_NOMEM);
+	p.held[0]->answer.cap = 0;
+	assert_int_equal(redoma_answer_error(p.held[0], "Late", "why", NULL),
+			 0);
+	failed(&p, 1, "Late", "why");
+	close_pair(&p);
+}
+
 static void *answer_soon(void *data)
 {
 	struct pair *p = data;
@@ -505,6 +524,7 @@ int main(void)
 		cmocka_unit_test(the_terms_of_a_grant_hold),
 		cmocka_unit_test(arguments_are_one_object),
 		cmocka_unit_test(answers_are_checked),
+		cmocka_unit_test(half_an_answer_is_none),
 		cmocka_unit_test(a_late_answer_wakes),
 		cmocka_unit_test(a_worker_that_does_not_read),
 		cmocka_unit_test(answers_after_the_end_go_nowhere),
