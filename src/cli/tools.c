@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +26,14 @@ struct command {
 	char *program;	 /* owned: what argv[0] is found as */
 };
 
-/* One call and its thread, which the end of the run waits for. */
+/* One call and its thread, which the next call or the end of the run joins. */
 struct errand {
 	struct errand *next;
 	struct tools *tools;
 	const struct command *command;
 	struct redoma_call *call;
 	pthread_t thread;
+	atomic_bool over; /* it ends without delay */
 };
 
 struct tools {
@@ -256,6 +258,7 @@ static void *run(void *data)
 		fail_by_code(e->call, &out, status);
 	else
 		answer(e->call, &out);
+	atomic_store(&e->over, true);
 	return NULL;
 }
 
@@ -272,6 +275,24 @@ static int start(struct errand *e)
 	return r;
 }
 
+/* The stack of a thread that has ended stays until it is joined. */
+static void join_ended(struct tools *t)
+{
+	struct errand **at = &t->errands;
+
+	while (*at) {
+		struct errand *e = *at;
+
+		if (!atomic_load(&e->over)) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		pthread_join(e->thread, NULL);
+		free(e);
+	}
+}
+
 void tools_on_call(void *tools, struct redoma_call *c)
 {
 	struct tools *t = tools;
@@ -279,6 +300,7 @@ void tools_on_call(void *tools, struct redoma_call *c)
 	struct errand *e;
 	size_t i = 0;
 
+	join_ended(t);
 	while (i < t->n && !str_equal(t->commands[i].name, name))
 		i++;
 	if (i == t->n) {
@@ -291,7 +313,10 @@ void tools_on_call(void *tools, struct redoma_call *c)
 		fail(c, FAILURE, "there is no memory for its command");
 		return;
 	}
-	*e = (struct errand){t->errands, t, &t->commands[i], c, 0};
+	*e = (struct errand){.next = t->errands,
+			     .tools = t,
+			     .command = &t->commands[i],
+			     .call = c};
 	if (start(e)) {
 		free(e);
 		fail(c, FAILURE, "no thread can be made for its command");
