@@ -115,11 +115,11 @@ struct redoma_options { /* borrowed for redoma_open; all zero is fine */
 struct redoma_request { /* everything borrowed for the call */
 	uint64_t size;
 	const char *tenant;   /* separates what is kept or shared; NULL: "" */
-	const char *language; /* "js", "wasm"; NULL: told from name and bytes */
+	const char *language; /* "js", "py", "wasm"; NULL: by name, bytes */
 	const char *name;     /* in errors: "agent.js"; NULL: by language */
 	const void *source;
 	uint64_t source_len;
-	const void *input; /* JSON (js), standard input (wasm); NULL: none */
+	const void *input; /* JSON (js, py), stdin (wasm); NULL: none */
 	uint64_t input_len;
 	const char *const *argv; /* NULL-terminated, after the program's name */
 	const char *invoke;      /* wasm: call this export instead of _start */
