@@ -55,7 +55,7 @@ static int add_image(struct buf *b, const struct json_value *v)
 /* One line, also where it is long: it is looked for. */
 static int add_tier(struct buf *b, const struct json_value *v)
 {
-	return buf_addf(b, "tier: %s. js, py and .wasm %s; native programs "
+	return buf_addf(b, "tier: %s. js, py, .wasm %s; native programs "
 			"%s\n\n",
 			text(v, "name"), text(v, "wasm"), text(v, "native"));
 }
