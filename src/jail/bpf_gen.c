@@ -185,9 +185,10 @@ static unsigned search(struct program *p, unsigned from, unsigned to)
 
 static void add_range(struct program *p, struct range r)
 {
-	const struct range *last = &p->ranges[p->n_ranges - 1];
+	const struct range *last =
+		p->n_ranges ? &p->ranges[p->n_ranges - 1] : NULL;
 
-	if (p->n_ranges && !r.row && !last->row && r.verdict == last->verdict)
+	if (last && !r.row && !last->row && r.verdict == last->verdict)
 		return;
 	p->ranges[p->n_ranges++] = r;
 }

@@ -226,7 +226,8 @@ static const char *close_others(const struct native *n, const int *keep,
 	errno = EINVAL;
 	if (n_keep > KEEP_MAX)
 		return "keep that many descriptors";
-	memcpy(all, keep, n_keep * sizeof *keep);
+	if (n_keep)
+		memcpy(all, keep, n_keep * sizeof *keep);
 	len = n_keep;
 	for (size_t i = 0; i < sizeof mine / sizeof *mine; i++) {
 		size_t at = len;
