@@ -135,7 +135,7 @@ static void run(int out, struct said *s)
 				   .entries = now.entries,
 				   .n_entries = now.n_entries,
 				   .tmp_bytes = TMP_BYTES,
-				   .memory_bytes = 1ull << 40,
+				   .memory_bytes = 1ull << 46, /* over a sanitizer's shadow */
 				   .pids = 32};
 	struct native *n = NULL;
 	siginfo_t info;

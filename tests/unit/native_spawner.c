@@ -658,6 +658,7 @@ static void a_long_run_gives_way(void **state)
 		channel_init(c, s->sock);
 		assert_int_equal(core_send_run(c, &r), 0);
 		wait_for_weight(s->pid, 25);
+		channel_done(c);
 	}
 	core_end(&k, s, &dead);
 	free(c);
