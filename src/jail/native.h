@@ -82,6 +82,7 @@ struct native_look {
 	const struct group *group; /* NULL: none */
 	const uint8_t *state;	 /* what it says: enum jail_state of each
 				    control */
+	bool runs;		 /* it has started a payload, which is locked */
 };
 /* In the spawner: is what a jail says of itself so, as the kernel shows it
  * outside (/proc/PID)?  Of init the ids, capabilities, no_new_privs, pid, user,
@@ -122,6 +123,9 @@ MUST_CHECK int native_attach(struct native *n, int mount_fd, const char *guest,
 MUST_CHECK int native_scratch(struct native *n, const char *guest,
 			      bool directory, uint64_t bytes, uint64_t files,
 			      int *ret_dir, struct redoma_error *err);
+/* In init: what native_scratch has made so far, for the payload's lock; until
+ * the next call of native_scratch. */
+char *const *native_places(const struct native *n, size_t *ret_n);
 /* In init: no mount comes after this; capabilities go, JAIL_FILTER_INIT is
  * installed: no fork or exec either.  So every payload is forked before, and
  * one that will run a hostile byte at once waits for a byte of a pipe until
@@ -137,6 +141,8 @@ struct native_payload {
 			    becomes 4 and is closed by the exec, to tell that
 			    there was none.  Missing ones are inert. */
 	size_t n_keep;
+	int gate_fd; /* above all of keep; becomes number n_keep, and is closed
+			by the exec; 0: none */
 	uint64_t file_bytes; /* RLIMIT_FSIZE */
 	uint64_t max_fds;    /* RLIMIT_NOFILE */
 	uint64_t cpu_s;	     /* RLIMIT_CPU; 0: not set here */
@@ -145,6 +151,10 @@ struct native_payload {
 	uint64_t memory_bytes, pids;
 	bool early;	     /* it is started before native_scratch was called
 				for everything that it may write */
+	/* Of init, which native_scratch may have been called in since the
+	 * fork: native_places; NULL: those of n. */
+	char *const *places;
+	size_t n_places;
 };
 
 /* In the child that init forked, before exec: session, rlimits, capabilities,

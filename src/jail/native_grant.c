@@ -374,6 +374,12 @@ int native_scratch(struct native *n, const char *guest, bool directory,
 	return 0;
 }
 
+char *const *native_places(const struct native *n, size_t *ret_n)
+{
+	*ret_n = n->n_places;
+	return n->places;
+}
+
 int native_settle(struct native *n, struct redoma_error *err)
 {
 	struct jail *j = &n->j;

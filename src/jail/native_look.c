@@ -263,5 +263,5 @@ int native_look(const struct native *n, const struct native_look *q,
 	/* Of an ordinary user's jails all have that user's. */
 	if (!r && n->maps)
 		*ret_uid = (uint32_t)c.l.uid[0];
-	return r ? r : check_payloads(&c, err);
+	return r || !q->runs ? r : check_payloads(&c, err);
 }

@@ -11,10 +11,8 @@
 
 /* Number i becomes i.  They are ascending, so none is overwritten before it
  * was moved. */
-static const char *place_fds(const struct native_payload *p, int inert_fd)
+static const char *place_kept(const struct native_payload *p)
 {
-	unsigned n = (unsigned)p->n_keep;
-
 	for (size_t i = 0; i < p->n_keep; i++) {
 		int to = (int)i, from = p->keep[i];
 
@@ -28,9 +26,34 @@ static const char *place_fds(const struct native_payload *p, int inert_fd)
 		    fcntl(to, F_SETFD, i < LASTING ? 0 : FD_CLOEXEC))
 			return "place the descriptors of a program";
 	}
-	for (; n < 3; n++)
+	return NULL;
+}
+
+static const char *place_gate(const struct native_payload *p)
+{
+	int to = (int)p->n_keep;
+
+	errno = EINVAL;
+	if (p->n_keep < 3 || p->gate_fd <= p->keep[to - 1] ||
+	    p->gate_fd == to || dup3(p->gate_fd, to, O_CLOEXEC) != to)
+		return "place the gate of a program";
+	return NULL;
+}
+
+static const char *place_fds(const struct native_payload *p, int inert_fd)
+{
+	unsigned n = (unsigned)p->n_keep;
+	const char *what = place_kept(p);
+
+	if (!what && p->gate_fd) {
+		what = place_gate(p);
+		n++;
+	}
+	for (; !what && n < 3; n++)
 		if (dup3(inert_fd, (int)n, 0) != (int)n)
-			return "replace standard input, output and error";
+			what = "replace standard input, output and error";
+	if (what)
+		return what;
 	return close_range(n, UINT_MAX, 0) ? "close descriptors" : NULL;
 }
 
@@ -42,7 +65,7 @@ const char *native_payload(const struct native *n,
 	const char *what = session_leave();
 
 	if (!what && landlock)
-		what = rules_make(n, p->early, &rules);
+		what = rules_make(n, p, &rules);
 	if (!what)
 		what = rlimit_native(n, p);
 	if (!what && !(n->j.lacks & BIT(JAIL_CAPS)))

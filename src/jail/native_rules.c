@@ -65,12 +65,11 @@ static const char *allow_root(const struct rules *r)
 	return NULL;
 }
 
-static const char *allow_places(const struct rules *r)
+static const char *allow_places(const struct rules *r, char *const *places,
+				size_t n)
 {
-	const struct native *n = r->n;
-
-	for (size_t i = 0; i < n->n_places; i++) {
-		CLEANUP_FD int fd = openat(n->stage_fd, n->places[i],
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP_FD int fd = openat(r->n->stage_fd, places[i],
 					   O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		struct stat st;
 
@@ -102,7 +101,8 @@ static const char *allow_late(const struct rules *r)
 	return NULL;
 }
 
-const char *rules_make(const struct native *n, bool early, int *ret_fd)
+const char *rules_make(const struct native *n, const struct native_payload *p,
+		       int *ret_fd)
 {
 	CLEANUP_FD int fd = (int)syscall(SYS_landlock_create_ruleset,
 					 &n->handled, sizeof n->handled, 0);
@@ -113,8 +113,9 @@ const char *rules_make(const struct native *n, bool early, int *ret_fd)
 		return "make the Landlock ruleset";
 	what = allow_root(&r);
 	if (!what)
-		what = allow_places(&r);
-	if (!what && early)
+		what = p->places ? allow_places(&r, p->places, p->n_places)
+				 : allow_places(&r, n->places, n->n_places);
+	if (!what && p->early)
 		what = allow_late(&r);
 	if (!what)
 		*ret_fd = TAKE_FD(fd);

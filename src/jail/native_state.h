@@ -77,8 +77,8 @@ int root_is_own(const struct native *n, int fd);
 MUST_CHECK const char *mounter_start(struct native *n);
 
 /* native_rules.c: the payload's ruleset, in the payload. */
-MUST_CHECK const char *rules_make(const struct native *n, bool early,
-				  int *ret_fd);
+MUST_CHECK const char *rules_make(const struct native *n,
+				  const struct native_payload *p, int *ret_fd);
 
 /* rlimit.c */
 MUST_CHECK const char *rlimit_native(const struct native *n,

@@ -175,6 +175,8 @@ static int start_bootstrap(struct init *i, struct redoma_error *err)
 	r = payload_fork(&s, &i->payload, err);
 	boot_init(&i->boot, &i->payload.boot);
 	if (!r)
+		r = payload_order(&s, &i->payload, err);
+	if (!r)
 		r = payload_release(&i->payload, err);
 	if (!r)
 		r = warm_up(i, err);
@@ -235,7 +237,17 @@ static int wait_for_run(struct init *i, struct redoma_error *err)
 	}
 }
 
-static int start_command(struct init *i, struct redoma_error *err)
+/* While the core decides what becomes of this jail. */
+static int fork_command(struct init *i, struct redoma_error *err)
+{
+	const struct payload_start s = start_of(i);
+
+	if (i->kit->setup->bootstrap)
+		return 0;
+	return payload_fork(&s, &i->payload, err);
+}
+
+static int order_command(struct init *i, struct redoma_error *err)
 {
 	struct payload_start s = start_of(i);
 
@@ -243,7 +255,7 @@ static int start_command(struct init *i, struct redoma_error *err)
 	s.argv = i->request.plan.argv;
 	s.env = i->request.plan.env;
 	s.output_bytes = i->request.plan.limits.output_bytes;
-	return payload_fork(&s, &i->payload, err);
+	return payload_order(&s, &i->payload, err);
 }
 
 static int ready_bootstrap(struct init *i, struct redoma_error *err)
@@ -306,7 +318,7 @@ static int run(struct init *i, struct redoma_error *err)
 	int r = attach_grants(i->kit->jail, &i->request.plan, &i->scratch, err);
 
 	if (!r)
-		r = boot ? ready_bootstrap(i, err) : start_command(i, err);
+		r = boot ? ready_bootstrap(i, err) : order_command(i, err);
 	if (!r)
 		r = native_settle(i->kit->jail, err);
 	if (r)
@@ -385,7 +397,10 @@ static void count_value(struct init *i)
 
 static int serve(struct init *i, struct redoma_error *err)
 {
-	int r = wait_for_run(i, err);
+	int r = fork_command(i, err);
+
+	if (!r)
+		r = wait_for_run(i, err);
 
 	if (!r)
 		r = run(i, err);

@@ -318,7 +318,8 @@ static int look_at(struct nursery *n, struct cot *c,
 	const struct native_look look = {.pid = c->pid,
 					 .space_fd = c->space,
 					 .group = c->group,
-					 .state = says->state};
+					 .state = says->state,
+					 .runs = n->kit.setup->bootstrap};
 
 	c->lies = native_look(n->kit.jail, &look, &c->uid, &n->lie);
 	if (!c->lies)

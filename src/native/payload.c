@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/here.h"
+#include "native/order.h"
 #include "native/pump.h"
 
 #define WHERE "native"
@@ -26,11 +27,11 @@
 #define PIPE_BYTES_DEFAULT 65536u
 
 /* Descriptors of the child, ascending once they are placed. */
-enum { STD_IN, STD_OUT, STD_ERR, BOOT, ENDS };
+enum { STD_IN, STD_OUT, STD_ERR, BOOT, GATE, ENDS };
 
 struct ends {
 	int child[ENDS];
-	size_t n;
+	size_t n; /* of those that the program gets */
 };
 
 static void close_ends(struct ends *e)
@@ -63,9 +64,12 @@ static int place(struct ends *e)
 {
 	int above = 63;
 
-	for (size_t i = 0; i < e->n; i++) {
-		int fd = fcntl(e->child[i], F_DUPFD_CLOEXEC, above + 1);
+	for (size_t i = 0; i < ENDS; i++) {
+		int fd;
 
+		if (e->child[i] < 0)
+			continue;
+		fd = fcntl(e->child[i], F_DUPFD_CLOEXEC, above + 1);
 		if (fd < 0)
 			return -1;
 		close(e->child[i]);
@@ -95,12 +99,11 @@ static int make_ends(const struct payload_start *s, struct payload *p,
 {
 	int sv[2];
 
-	e->n = s->boot ? ENDS : ENDS - 1;
+	e->n = s->boot ? BOOT + 1 : BOOT;
 	if (one_pipe(&e->child[STD_IN], &p->in, true) ||
 	    one_pipe(&e->child[STD_OUT], &p->out, false) ||
 	    one_pipe(&e->child[STD_ERR], &p->err, false))
 		return -1;
-	widen(s, p);
 	if (s->boot) {
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
 			return -1;
@@ -121,33 +124,38 @@ static int make_page(struct payload *p)
 	return 0;
 }
 
-__attribute__((noreturn)) static void
-become(const struct payload_start *s, const struct ends *e,
-       struct payload_fault *fault, int gate)
+static bool hear_go(int fd)
 {
-	struct native_payload lock = {.keep = e->child,
-				      .n_keep = e->n,
-				      .file_bytes = s->file_bytes,
-				      .max_fds = s->max_fds,
-				      .cpu_s = s->cpu_s,
-				      .memory_bytes = s->memory_bytes,
-				      .pids = s->pids,
-				      .early = s->early};
-	sigset_t none;
 	ssize_t n;
 	char go;
 
 	do
-		n = read(gate, &go, 1);
+		n = read(fd, &go, 1);
 	while (n < 0 && errno == EINTR);
-	if (n != 1)
+	return n == 1;
+}
+
+/* Locked while init locks itself; the program begins when both have done so. */
+__attribute__((noreturn)) static void
+become(const struct payload_start *s, const struct ends *e,
+       struct payload_fault *fault)
+{
+	struct order o;
+	sigset_t none;
+
+	if (order_take(e->child[GATE], &o))
 		_exit(NOT_STARTED);
+	o.lock.keep = e->child;
+	o.lock.n_keep = e->n;
+	o.lock.gate_fd = e->child[GATE];
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	fault->what = native_payload(s->jail, &lock);
+	fault->what = native_payload(s->jail, &o.lock);
+	if (!fault->what && !hear_go((int)e->n))
+		_exit(NOT_STARTED);
 	if (!fault->what) {
 		fault->at_exec = true;
-		execve(s->program, s->argv, s->env);
+		execve(s->program, o.argv, o.env);
 		fault->what = "start the program";
 	}
 	fault->sys = errno;
@@ -157,38 +165,44 @@ become(const struct payload_start *s, const struct ends *e,
 int payload_fork(const struct payload_start *s, struct payload *p,
 		 struct redoma_error *err)
 {
-	CLEANUP(close_ends) struct ends e = {.child = {-1, -1, -1, -1}};
-	CLEANUP_FD int ours = -1;
-	CLEANUP_FD int theirs = -1;
+	CLEANUP(close_ends) struct ends e = {.child = {-1, -1, -1, -1, -1}};
 	struct here here;
 	int gate[2];
 	pid_t pid;
 
-	if (make_page(p) || make_ends(s, p, &e) || pipe2(gate, O_CLOEXEC))
+	if (make_page(p) || pipe2(gate, O_CLOEXEC))
 		return err_sys(err, WHERE, "make pipes for the program");
-	theirs = gate[0];
-	ours = gate[1];
+	e.child[GATE] = gate[0];
+	p->gate = gate[1];
+	if (make_ends(s, p, &e))
+		return err_sys(err, WHERE, "make pipes for the program");
 	here_stay(&here);
 	pid = fork();
 	here_leave(&here);
 	if (pid < 0)
 		return err_sys(err, WHERE, "start the program");
 	if (pid == 0) {
-		close(ours);
-		become(s, &e, p->fault, theirs);
+		close(TAKE_FD(p->gate));
+		become(s, &e, p->fault);
 	}
 	p->pid = pid;
 	/* Not to be asked for once init is settled. */
 	if (clock_getcpuclockid(pid, &p->cpu_clock))
 		return err_set(err, REDOMA_E_SYSTEM, WHERE,
 			       "find the CPU clock of the program");
-	p->gate = TAKE_FD(ours);
 	return 0;
+}
+
+int payload_order(const struct payload_start *s, struct payload *p,
+		  struct redoma_error *err)
+{
+	widen(s, p);
+	return order_send(p->gate, s, err);
 }
 
 int payload_release(struct payload *p, struct redoma_error *err)
 {
-	if (fd_write_all(p->gate, "", 1))
+	if (fd_write_all(p->gate, "", 1) && errno != EPIPE)
 		return err_sys(err, WHERE, "start the program");
 	close(TAKE_FD(p->gate));
 	return 0;

@@ -17,12 +17,13 @@
 struct payload_start {
 	const struct native *jail;
 	const char *program; /* path inside the root */
+	bool boot;  /* gets a socket to init as descriptor 3 */
+	/* For payload_order; not looked at before. */
 	char *const *argv;
 	char *const *env;
 	/* struct native_payload */
 	uint64_t file_bytes, max_fds, cpu_s, memory_bytes, pids;
 	uint64_t output_bytes; /* the limit of what it says; 0: not known yet */
-	bool boot;  /* gets a socket to init as descriptor 3 */
 	bool early; /* struct native_payload */
 };
 
@@ -52,9 +53,13 @@ struct payload {
 #define PAYLOAD_NONE ((struct payload){.in = -1, .out = -1, .err = -1, \
 				       .boot = -1, .gate = -1, .stat = -1})
 
-/* Forks it; it waits for payload_release. */
+/* Forks it; it waits for its order. */
 MUST_CHECK int payload_fork(const struct payload_start *s, struct payload *p,
 			    struct redoma_error *err);
+/* Tells it what it is to become; it locks itself in, and waits.  Before
+ * native_settle. */
+MUST_CHECK int payload_order(const struct payload_start *s, struct payload *p,
+			     struct redoma_error *err);
 MUST_CHECK int payload_release(struct payload *p, struct redoma_error *err);
 /* New bounds for one that was started before its run was known; they only go
  * down.  Before native_settle. */

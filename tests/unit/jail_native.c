@@ -971,7 +971,7 @@ static void look_at_one(int out, struct said *s)
 				   .n_entries = 8,
 				   .tmp_bytes = TMP_BYTES};
 	uint8_t all[JAIL_CONTROLS];
-	struct native_look q = {.state = all};
+	struct native_look q = {.state = all, .runs = true};
 	struct native *n = NULL;
 	int sv[2], pidfd = -1;
 	uint32_t uid = 0;

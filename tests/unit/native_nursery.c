@@ -31,6 +31,7 @@ static void give_birth(struct rig *r)
 
 static struct rig *begin(void)
 {
+	static const struct native_setup setup = {.abi = NATIVE_ABI};
 	struct rig *r = calloc(1, sizeof *r);
 	int sv[2];
 
@@ -40,6 +41,7 @@ static struct rig *begin(void)
 	channel_init(&r->ours, sv[0]);
 	channel_init(&r->core, sv[1]);
 	r->n.channel = &r->ours;
+	r->n.kit.setup = &setup;
 	r->n.kit.jail = calloc(1, sizeof *r->n.kit.jail);
 	assert_non_null(r->n.kit.jail);
 	r->n.kit.jail->j = JAIL_CLOSED;
