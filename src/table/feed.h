@@ -1,0 +1,23 @@
+/* table/feed.h - the bytes of a file, a record at a time in constant memory. */
+#ifndef TABLE_FEED_H
+#define TABLE_FEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/err.h"
+
+#define RECORD_MAX ((size_t)16 << 20) /* bytes of one row */
+
+struct feed { /* all zero but fd is a fresh one */
+	int fd;	    /* borrowed */
+	char *p;    /* owned */
+	size_t at, have, room; /* p[at..have] is not consumed */
+	bool end;   /* nothing more comes */
+};
+
+/* Reads on behind what is there; pointers into it move.  REDOMA_E_INVALID: one
+ * record is over RECORD_MAX. */
+MUST_CHECK int feed_more(struct feed *f, struct redoma_error *err);
+void feed_done(struct feed *f);
+
+#endif
