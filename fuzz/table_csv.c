@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "table/cell.h"
+#include "base/cell.h"
 #include "table/csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -70,7 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (once.len < 3 || memcmp(once.data, "\xef\xbb\xbf", 3)) {
 		require(read_all(once.data, once.len, ',', &twice) == n);
 		require(once.len == twice.len &&
-			(!once.len || !memcmp(once.data, twice.data, once.len)));
+			(!once.len ||
+			 !memcmp(once.data, twice.data, once.len)));
 	}
 	buf_done(&once);
 	buf_done(&twice);

@@ -6,13 +6,12 @@
 #include <yyjson.h>
 
 #define EXACT 15 /* decimal digits that any double tells apart */
-#define TENS 22	 /* powers of ten that are doubles */
+#define TENS 22  /* powers of ten that are doubles */
 #define DIGITS_MAX 700
 
 static const double tens[TENS + 1] = {
-	1e0,  1e1,  1e2,  1e3,	1e4,  1e5,  1e6,  1e7,
-	1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-	1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+	1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 };
 
 static bool is_digit(char c)
@@ -206,7 +205,7 @@ size_t number_write(double n, char dst[NUMBER_TEXT_MAX])
 {
 	size_t len = 0;
 
-	if (fabs(n) < 1e15 && n == (double)(int64_t)n &&
+	if (fabs(n) < 1e18 && n == (double)(int64_t)n &&
 	    (n != 0 || !signbit(n)))
 		return integer_write((int64_t)n, dst);
 	dst[0] = '\0';

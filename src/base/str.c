@@ -117,3 +117,30 @@ const char *str_show(struct str s, char dst[STR_SHOWN_MAX])
 	snprintf(dst + at, STR_SHOWN_MAX - at, "\"%s", i < s.len ? "..." : "");
 	return dst;
 }
+
+static bool is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+	       (unsigned char)c >= 0x80;
+}
+
+bool str_has_word(struct str s, struct str word, size_t *ret_end)
+{
+	size_t at = 0;
+
+	while (word.len && at < s.len) {
+		const char *p = memmem(s.p + at, s.len - at, word.p, word.len);
+		size_t from = p ? (size_t)(p - s.p) : s.len;
+
+		if (!p)
+			return false;
+		at = from + word.len;
+		if ((from && is_name(s.p[from - 1])) ||
+		    (at < s.len && is_name(s.p[at])))
+			continue;
+		*ret_end = at;
+		return true;
+	}
+	return false;
+}

@@ -49,6 +49,10 @@ bool str_split(struct str s, char c, struct str *ret_a, struct str *ret_b);
 bool str_split_last(struct str s, char c, struct str *ret_a,
 		    struct str *ret_b);
 
+/* True if `word` stands in s, neither behind nor before a letter, a digit, _, $
+ * or a byte of another alphabet; *ret_end is behind its first place. */
+bool str_has_word(struct str s, struct str word, size_t *ret_end);
+
 /* The length, 1 to 4, of the UTF-8 sequence that n bytes at p begin with, or
  * 0: malformed, overlong, a surrogate, beyond U+10FFFF (RFC 3629), or n is
  * 0. */

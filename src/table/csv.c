@@ -116,9 +116,9 @@ static enum step take_quoted(struct csv *c, struct scan *s)
 		return STEP_SHORT;
 	failed = failed || buf_add(&c->text, s->p + s->at, end - s->at);
 	s->at = end;
-	if (failed || add_field(c, (struct csv_field){
-				       {(const char *)from, c->text.len - from},
-				       true}))
+	if (failed || add_field(c, (struct csv_field){{(const char *)from,
+						       c->text.len - from},
+						      true}))
 		return STEP_FAIL;
 	return after(c, s);
 }
@@ -132,9 +132,8 @@ static enum step take_record(struct csv *c, struct scan *s)
 	while (step == STEP_FIELD) {
 		if (c->n_fields == CSV_FIELDS_MAX)
 			return STEP_FAIL;
-		step = s->at < s->len && s->p[s->at] == '"'
-			       ? take_quoted(c, s)
-			       : take_plain(c, s);
+		step = s->at < s->len && s->p[s->at] == '"' ? take_quoted(c, s)
+							    : take_plain(c, s);
 	}
 	/* One more may tell whether a CR has its LF. */
 	if (step == STEP_RECORD && s->at + 1 == s->len && !s->final &&
@@ -150,9 +149,9 @@ static void settle(struct csv *c)
 		struct csv_field *f = &c->fields[i];
 
 		if (f->quoted)
-			f->text.p = f->text.len ? c->text.data +
-							  (size_t)f->text.p
-						: "";
+			f->text.p = f->text.len
+					    ? c->text.data + (size_t)f->text.p
+					    : "";
 	}
 }
 

@@ -24,8 +24,8 @@ struct csv { /* all zero but feed.fd and delimiter is a fresh reader */
 	char delimiter; /* 0: told from the first line: one of , ; tab | */
 	struct csv_field *fields; /* owned array, n_fields */
 	size_t n_fields;
-	struct str raw;	 /* the record as it stands, without its end */
-	uint64_t line;	 /* where it begins, from 1 */
+	struct str raw; /* the record as it stands, without its end */
+	uint64_t line;  /* where it begins, from 1 */
 	/* private */
 	size_t room;
 	uint64_t next_line;

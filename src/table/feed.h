@@ -8,11 +8,11 @@
 
 #define RECORD_MAX ((size_t)16 << 20) /* bytes of one row */
 
-struct feed { /* all zero but fd is a fresh one */
-	int fd;	    /* borrowed */
-	char *p;    /* owned */
+struct feed {                  /* all zero but fd is a fresh one */
+	int fd;                /* borrowed */
+	char *p;               /* owned */
 	size_t at, have, room; /* p[at..have] is not consumed */
-	bool end;   /* nothing more comes */
+	bool end;              /* nothing more comes */
 };
 
 /* Reads on behind what is there; pointers into it move.  REDOMA_E_INVALID: one

@@ -1,4 +1,4 @@
-/* table/cell.h - what stands in one cell, and how it is written.
+/* base/cell.h - what stands in one cell, and how it is written.
  *
  * A text is a number, a truth or a date by fixed rules that know no locale:
  *	integer   [+-]digits without a leading zero, at most 2^53 in size
@@ -9,8 +9,8 @@
  *	          and the zone (Z, +hh:mm; none: UTC) may be missing
  *	blank     nothing
  *	text      anything else: also 007, 1,000 and 19 digits of an account */
-#ifndef TABLE_CELL_H
-#define TABLE_CELL_H
+#ifndef BASE_CELL_H
+#define BASE_CELL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,8 +23,8 @@ enum cell_kind {
 	CELL_TRUTH,
 	CELL_TEXT,
 	CELL_INTEGER,
-	CELL_DATE, /* days since 1970 */
-	CELL_TIME, /* microseconds since 1970, UTC */
+	CELL_DATE,  /* days since 1970 */
+	CELL_TIME,  /* microseconds since 1970, UTC */
 	CELL_ERROR, /* text: code, a blank, what is wrong */
 	CELL_KINDS
 };

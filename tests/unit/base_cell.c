@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/number.h"
-#include "table/cell.h"
+#include "base/cell.h"
 
 static void assert_kind(const char *text, enum cell_kind want)
 {
@@ -136,9 +136,14 @@ static void writes_short_numbers(void **state)
 		double n;
 		const char *text;
 	} rows[] = {
-		{0.1, "0.1"},	    {-0.25, "-0.25"}, {1.005, "1.005"},
-		{-1.5, "-1.5"},	    {100, "100"},     {1e14, "100000000000000"},
-		{90.0 * 1.1, "99.00000000000001"},    {0.000001, "0.000001"},
+		{0.1, "0.1"},
+		{-0.25, "-0.25"},
+		{1.005, "1.005"},
+		{-1.5, "-1.5"},
+		{100, "100"},
+		{1e14, "100000000000000"},
+		{90.0 * 1.1, "99.00000000000001"},
+		{0.000001, "0.000001"},
 		{123456.789, "123456.789"},
 	};
 	char text[NUMBER_TEXT_MAX];

@@ -1,4 +1,4 @@
-#include "table/cell.h"
+#include "base/cell.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -8,10 +8,10 @@
 #define DAY_US (INT64_C(86400) * 1000000)
 
 static const char *const names[CELL_KINDS] = {
-	[CELL_BLANK] = "blank",	    [CELL_NUMBER] = "number",
-	[CELL_TRUTH] = "truth",	    [CELL_TEXT] = "text",
+	[CELL_BLANK] = "blank",     [CELL_NUMBER] = "number",
+	[CELL_TRUTH] = "truth",     [CELL_TEXT] = "text",
 	[CELL_INTEGER] = "integer", [CELL_DATE] = "date",
-	[CELL_TIME] = "time",	    [CELL_ERROR] = "error",
+	[CELL_TIME] = "time",       [CELL_ERROR] = "error",
 };
 
 const char *cell_kind_name(enum cell_kind k)
@@ -262,8 +262,8 @@ static int print_time(struct buf *b, int64_t us)
 	int part = (int)(left % 1000000), width = 6;
 
 	if (print_date(b, days) ||
-	    buf_addf(b, "T%02d:%02d:%02d", (int)(s / 3600),
-		     (int)(s / 60 % 60), (int)(s % 60)))
+	    buf_addf(b, "T%02d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60),
+		     (int)(s % 60)))
 		return -1;
 	for (; part && !(part % 10); part /= 10)
 		width--;

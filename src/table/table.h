@@ -1,0 +1,57 @@
+/* table/table.h - a CSV or JSON Lines file as columns, a block of rows at a
+ * time, in constant memory; and what is written back.
+ *
+ * The kinds of columns are told from the first block, and hold for the whole
+ * file: a cell that does not fit is a text there.  Kinds that were stated hold
+ * too: such a cell is an error. */
+#ifndef TABLE_TABLE_H
+#define TABLE_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/str.h"
+#include "base/cell.h"
+#include "table/csv.h"
+
+enum table_format { TABLE_CSV, TABLE_JSONL };
+
+/* A block's cells: a byte and 8 bytes a row, texts as offset and length in
+ * heap. */
+struct table_column {
+	char *name; /* owned */
+	enum cell_kind kind;
+	bool stated;
+	struct buf kinds, values, heap;
+};
+
+struct table { /* all zero but format, csv.feed.fd, csv.delimiter is fresh */
+	enum table_format format;
+	struct csv csv;               /* of JSON Lines, its feed */
+	struct table_column *columns; /* owned array */
+	size_t n_columns;
+	struct buf raw;  /* the block's rows as they stand, one after another */
+	struct buf ends; /* where each ends in raw: uint64_t */
+	struct buf header; /* of CSV, as it stands */
+	uint64_t rows;     /* of the block */
+	bool sampled;
+	size_t block_bytes; /* of a block, about; 0: 4 MiB */
+	/* private */
+	bool over;
+	uint64_t line;
+	struct buf texts, spans; /* the block's cells before they have kinds */
+};
+
+/* The names of the columns, from the header or the first lines. */
+MUST_CHECK int table_open(struct table *t, struct redoma_error *err);
+/* States a column's kind, after table_open.  REDOMA_E_INVALID: there is no such
+ * column. */
+MUST_CHECK int table_state(struct table *t, struct str name,
+			   enum cell_kind kind, struct redoma_error *err);
+/* At most `most` rows; t->rows 0: that was all. */
+MUST_CHECK int table_next(struct table *t, uint64_t most,
+			  struct redoma_error *err);
+struct str table_row(const struct table *t, uint64_t row); /* as it stands */
+void table_done(struct table *t);
+
+#endif
