@@ -53,6 +53,7 @@ struct redoma;        /* a handle: warm workers, keyed by tenant */
 struct redoma_policy; /* an immutable set of grants and limits */
 struct redoma_result; /* what one run came to */
 struct redoma_call;   /* a tool was called, and is to be answered */
+struct redoma_sheet;  /* what formulas came to, a cell for each row */
 
 enum redoma_code {
 	REDOMA_OK = 0,
@@ -250,6 +251,132 @@ REDOMA_API const void *redoma_result_stderr(const struct redoma_result *r,
 REDOMA_API const char *redoma_result_json(struct redoma_result *r,
 					  uint64_t *ret_len);
 REDOMA_API void redoma_result_free(struct redoma_result *r);
+
+/* Apache Arrow's C data interface, as its specification declares it. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+struct ArrowSchema {
+	const char *format;
+	const char *name;
+	const char *metadata;
+	int64_t flags;
+	int64_t n_children;
+	struct ArrowSchema **children;
+	struct ArrowSchema *dictionary;
+	void (*release)(struct ArrowSchema *);
+	void *private_data;
+};
+struct ArrowArray {
+	int64_t length;
+	int64_t null_count;
+	int64_t offset;
+	int64_t n_buffers;
+	int64_t n_children;
+	const void **buffers;
+	struct ArrowArray **children;
+	struct ArrowArray *dictionary;
+	void (*release)(struct ArrowArray *);
+	void *private_data;
+};
+#endif
+
+/* Formulas over the rows of a table; docs/guide/formula.md says what a formula
+ * may be.  Each row gets a value or an error of its own. */
+struct redoma_formula {
+	const char *name; /* of the new column; other formulas may use it */
+	const char *text;
+};
+
+enum redoma_cell_kind {
+	REDOMA_CELL_BLANK,
+	REDOMA_CELL_NUMBER,
+	REDOMA_CELL_TRUTH,
+	REDOMA_CELL_TEXT,
+	REDOMA_CELL_INTEGER,
+	REDOMA_CELL_DATE, /* days since 1970 */
+	REDOMA_CELL_TIME, /* microseconds since 1970, UTC */
+	REDOMA_CELL_ERROR /* text: code, a blank, what is wrong */
+};
+
+enum redoma_column_layout {
+	/* Each cell has its own kind: `validity` is a byte a row (enum
+	 * redoma_cell_kind), `values` 8 bytes a row: a double, an int64_t, or
+	 * of a text two uint32_t, offset and length in `heap`. */
+	REDOMA_COLUMN_CELLS,
+	/* As Apache Arrow lays them out; `validity` is a bitmap or NULL. */
+	REDOMA_COLUMN_FLOAT64,
+	REDOMA_COLUMN_INT64,
+	REDOMA_COLUMN_BOOL,
+	REDOMA_COLUMN_TEXT, /* values: rows + 1 offsets of 32 bits */
+	REDOMA_COLUMN_DATE32,
+	REDOMA_COLUMN_TIME_US
+};
+
+struct redoma_column { /* everything borrowed */
+	const char *name;
+	enum redoma_column_layout layout;
+	const void *validity, *values, *heap;
+	uint64_t heap_len;
+	uint64_t offset; /* of the first row in validity and values */
+};
+
+struct redoma_formula_request { /* everything borrowed for the call */
+	uint64_t size;
+	const char *tenant;   /* as in struct redoma_request */
+	const char *language; /* "js"; NULL: that */
+	const struct redoma_formula *formulas;
+	uint64_t n_formulas;
+	const struct redoma_column *columns;
+	uint64_t n_columns;
+	uint64_t rows;
+	uint64_t first;	 /* index of the first row, for `index` */
+	int64_t now_us;	 /* what NOW and TODAY say; 0: the clock */
+	uint64_t row_us; /* what one row may take; 0: 100 ms */
+	const struct redoma_policy *narrow;
+};
+#define REDOMA_FORMULA_REQUEST_INIT \
+	{sizeof(struct redoma_formula_request), \
+	 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+struct redoma_cell {
+	enum redoma_cell_kind kind;
+	double number;	 /* NUMBER */
+	int64_t integer; /* INTEGER, TRUTH, DATE, TIME */
+	const char *text; /* TEXT, ERROR; no NUL behind it; borrowed */
+	uint64_t len;
+};
+
+/* Rows go to the jar in batches, which the limits bound one by one; a formula
+ * that names `rows` sees all of them, in one batch. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_formula(struct redoma *r, const struct redoma_formula_request *q,
+	       struct redoma_sheet **ret, struct redoma_error *err);
+/* The last batch's; if it is not REDOMA_STATUS_OK its rows and those behind it
+ * have no cells.  Borrowed from the sheet. */
+REDOMA_API struct redoma_result *
+redoma_sheet_result(const struct redoma_sheet *s);
+REDOMA_API uint64_t redoma_sheet_rows(const struct redoma_sheet *s);
+/* A blank cell for what lies outside. */
+REDOMA_API struct redoma_cell redoma_sheet_cell(const struct redoma_sheet *s,
+						uint64_t formula, uint64_t row);
+REDOMA_API void redoma_sheet_free(struct redoma_sheet *s);
+/* The columns of a record batch (a struct array), borrowed from it: fills
+ * ret[schema->n_children].  REDOMA_E_INVALID names a column whose type is not
+ * float64, int64, bool, utf8, date32 or timestamp[us]. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_columns_from_arrow(const struct ArrowSchema *schema,
+			  const struct ArrowArray *batch,
+			  struct redoma_column *ret, struct redoma_error *err);
+/* One formula's cells as an array of the one type that fits them all: float64,
+ * int64, bool, date32, timestamp[us, UTC], else utf8; blanks and errors are
+ * null.  Both are the caller's, to be released, and outlive the sheet. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_sheet_to_arrow(const struct redoma_sheet *s, uint64_t formula,
+		      const char *name, struct ArrowSchema *ret_schema,
+		      struct ArrowArray *ret_array, struct redoma_error *err);
 
 /* What this kernel and install can enforce, as JSON:
  * {"tier": {"name","wasm","native","why"}, "controls": [{"name","state",

@@ -1,13 +1,14 @@
 #!/bin/sh
-# build.sh CLANG SYSROOT QUICKJS_DIR OUT.wasm - builds the JavaScript image.
+# build.sh CLANG SYSROOT QUICKJS_DIR OUT.wasm [formula] - builds the JavaScript
+# image, or that of formulas: the same with formula/ in guest.c's place.
 # SYSROOT is a wasi-libc tree (include/, lib/); objects go beside OUT.
 set -eu
 
-if [ $# -ne 4 ]; then
-	echo "usage: build.sh CLANG SYSROOT QUICKJS_DIR OUT.wasm" >&2
+if [ $# -lt 4 ]; then
+	echo "usage: build.sh CLANG SYSROOT QUICKJS_DIR OUT.wasm [formula]" >&2
 	exit 2
 fi
-clang=$1 sysroot=$2 quickjs=$3 out=$4
+clang=$1 sysroot=$2 quickjs=$3 out=$4 start=${5:-guest}
 here=$(cd "$(dirname "$0")" && pwd)
 objects=$out.d
 mkdir -p "$objects"
@@ -16,7 +17,7 @@ mkdir -p "$objects"
 flags="--target=wasm32-wasi --sysroot=$sysroot -O2 -std=gnu17
 	-fvisibility=hidden -ffunction-sections -fdata-sections
 	-D_GNU_SOURCE -DNDEBUG -D_WASI_EMULATED_PROCESS_CLOCKS
-	-D_WASI_EMULATED_SIGNAL -isystem $quickjs
+	-D_WASI_EMULATED_SIGNAL -I$here -isystem $quickjs
 	-ffile-prefix-map=$here=. -ffile-prefix-map=$quickjs=quickjs"
 ours="-Wall -Wextra -Wno-sign-compare"
 theirs="-w"
@@ -32,13 +33,17 @@ compile() { # FLAGS SOURCE OBJECT
 }
 
 pids=
-compile "$theirs" "$here/quick.c" "$objects/quick.o" & pids="$pids $!"
+quick=$here/quick.c
+[ "$start" = formula ] && quick=$here/formula/quick_realm.c
+compile "$theirs" "$quick" "$objects/quick.o" & pids="$pids $!"
 for f in libregexp libunicode dtoa; do
 	compile "$theirs" "$quickjs/$f.c" "$objects/$f.o"
 done & pids="$pids $!"
-for f in "$here"/*.c; do
+for f in "$here"/*.c "$here/formula"/*.c; do
 	name=$(basename "$f" .c)
-	[ "$name" = quick ] && continue
+	case $start/${f#"$here"/} in
+	*/quick*.c | guest/formula/* | formula/guest.c) continue ;;
+	esac
 	compile "$ours" "$f" "$objects/$name.o"
 done & pids="$pids $!"
 for p in $pids; do

@@ -105,7 +105,8 @@ static int take_long(const struct option *const *tables, char **argv,
 }
 
 static int take_short(const struct option *const *tables, char **argv,
-		      struct args *a, struct redoma_error *err)
+		      struct args *a, size_t *ret_used,
+		      struct redoma_error *err)
 {
 	const struct option *o = find_letter(tables, argv[0][1]);
 
@@ -114,7 +115,12 @@ static int take_short(const struct option *const *tables, char **argv,
 			       "there is no option %s; a file of that name is "
 			       "written ./%.60s",
 			       SHOW(str_of(argv[0])), argv[0]);
-	return keep(a, o, NULL, err);
+	if (o->value && !argv[1])
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "-%c needs a value: -%c %s", o->letter,
+			       o->letter, o->value);
+	*ret_used = o->value ? 2 : 1;
+	return keep(a, o, o->value ? argv[1] : NULL, err);
 }
 
 static int parse(const struct option *const *tables, char **argv,
@@ -134,7 +140,7 @@ static int parse(const struct option *const *tables, char **argv,
 		if (!strncmp(*w, "--", 2))
 			rc = take_long(tables, w, a, &used, err);
 		else if (**w == '-' && (*w)[1])
-			rc = take_short(tables, w, a, err);
+			rc = take_short(tables, w, a, &used, err);
 		else
 			a->words[a->n_words++] = *w;
 	}

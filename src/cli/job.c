@@ -46,6 +46,17 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &sa, NULL);
 }
 
+void job_watch(struct redoma *r)
+{
+	running = r;
+	catch_signals();
+}
+
+bool job_is_cancelled(void)
+{
+	return signalled;
+}
+
 static void result_cleanup(struct redoma_result **r)
 {
 	redoma_result_free(*r);

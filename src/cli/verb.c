@@ -12,7 +12,6 @@
 
 #define LATER(n) static const struct verb later_##n = {.name = #n}
 
-LATER(formula);
 LATER(tool);
 LATER(mcp);
 LATER(serve);
@@ -28,7 +27,7 @@ const struct option verb_options[] = {
 const struct verb *const verb_table[] = {
 	&verb_run_row,	 &verb_eval_row,    &verb_policy_row,
 	&verb_doctor_row, &verb_version_row, &verb_help_row,
-	&later_formula,	 &later_tool,	    &later_mcp,
+	&verb_formula_row, &later_tool,	    &later_mcp,
 	&later_serve,	 &later_image,	    &verb_runtime_row,
 	&later_bench,	 &later_audit,	    NULL,
 };

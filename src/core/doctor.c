@@ -124,9 +124,8 @@ static void put_unfit(struct json_writer *w, const struct fitting *f)
 }
 
 static void put_image(struct json_writer *w, struct redoma *h,
-		      const char *lang, enum profile profile)
+		      const struct lang *l, enum profile profile)
 {
-	const struct lang *l = lang_find(lang);
 	struct fitting f = {.remake = {.h = h,
 				       .lang = l,
 				       .profile = profile,
@@ -148,6 +147,19 @@ static void put_image(struct json_writer *w, struct redoma *h,
 	json_write_end(w, '}');
 }
 
+static void put_images(struct json_writer *w, struct redoma *h)
+{
+	const struct lang *const langs[] = {lang_find("js"),
+					    lang_formulas(lang_find("js")),
+					    lang_find("py")};
+	size_t i;
+
+	for (i = 0; i < sizeof langs / sizeof *langs; i++) {
+		put_image(w, h, langs[i], PROFILE_IMAGE);
+		put_image(w, h, langs[i], PROFILE_IMAGE_FUEL);
+	}
+}
+
 static void put_install(struct json_writer *w, struct redoma *h,
 			const char *problem)
 {
@@ -159,12 +171,8 @@ static void put_install(struct json_writer *w, struct redoma *h,
 	json_write_end(w, '}');
 	json_write_key(w, "images");
 	json_write_begin(w, '[');
-	if (!problem) {
-		put_image(w, h, "js", PROFILE_IMAGE);
-		put_image(w, h, "js", PROFILE_IMAGE_FUEL);
-		put_image(w, h, "py", PROFILE_IMAGE);
-		put_image(w, h, "py", PROFILE_IMAGE_FUEL);
-	}
+	if (!problem)
+		put_images(w, h);
 	json_write_end(w, ']');
 }
 

@@ -52,6 +52,10 @@ struct redoma {
 	pid_t owner; /* who opened it: a forked child has only a copy */
 };
 
+/* One run at a time: refused to another process or thread.
+ * Each begin that succeeds has its end, after which h may be gone. */
+MUST_CHECK int handle_begin(struct redoma *h, struct redoma_error *err);
+void handle_end(struct redoma *h);
 /* n random bytes (at most 256), each given once.  -1 with errno. */
 MUST_CHECK int handle_random(struct redoma *h, void *p, size_t n);
 /* Sets what redoma_cancel looks at, and returns once nobody uses what was there

@@ -17,6 +17,7 @@ struct job {
 	const struct policy *policy;	/* borrowed: the handle's or q's */
 	const struct lang *lang;
 	const char *name;
+	bool batch; /* q->input is a batch (wire/batch.h) */
 	struct granted *granted;
 	struct desk *desk; /* NULL: no tool is granted */
 	char image[PATH_ROOM];

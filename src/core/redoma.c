@@ -241,7 +241,7 @@ static void destroy(struct redoma *h)
 
 /* Whoever closes the handle from now on frees it; who did so before could not,
  * and left it to us. */
-static void end_run(struct redoma *h)
+void handle_end(struct redoma *h)
 {
 	int was = HANDLE_RUNNING;
 	bool closed = !atomic_compare_exchange_strong(&h->busy, &was,
@@ -257,30 +257,38 @@ static void end_run(struct redoma *h)
 	atomic_store(&h->busy, HANDLE_IDLE);
 }
 
+int handle_begin(struct redoma *h, struct redoma_error *err)
+{
+	int idle = HANDLE_IDLE;
+
+	if (h->owner != getpid())
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "this handle belongs to the process that opened "
+			       "it: after a fork, open another one");
+	if (!atomic_compare_exchange_strong(&h->busy, &idle, HANDLE_RUNNING))
+		return err_set(err, REDOMA_E_BUSY, WHERE,
+			       "a run is in progress on this handle: give each "
+			       "thread a handle of its own");
+	return 0;
+}
+
 int redoma_run(struct redoma *h, const struct redoma_request *q,
 	       struct redoma_result **ret, struct redoma_error *err)
 {
 	struct redoma_request known;
-	int idle = HANDLE_IDLE;
 	int r;
 
 	if (!h || !q || !ret)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "redoma_run needs a handle, a request and a "
 			       "place for the result");
-	if (h->owner != getpid())
-		return err_set(err, REDOMA_E_INVALID, WHERE,
-			       "this handle belongs to the process that opened "
-			       "it: after a fork, open another one");
-	r = fit_struct(&known, sizeof known, q, q->size, err);
+	r = handle_begin(h, err);
 	if (r)
 		return r;
-	if (!atomic_compare_exchange_strong(&h->busy, &idle, HANDLE_RUNNING))
-		return err_set(err, REDOMA_E_BUSY, WHERE,
-			       "a run is in progress on this handle: give each "
-			       "thread a handle of its own");
-	r = run_request(h, &known, ret, err);
-	end_run(h);
+	r = fit_struct(&known, sizeof known, q, q->size, err);
+	if (!r)
+		r = run_request(h, &known, ret, err);
+	handle_end(h);
 	return r;
 }
 

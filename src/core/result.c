@@ -391,7 +391,7 @@ static int print(const struct redoma_result *r, struct buf *out)
 	json_write_i64(&w, r->exit_code);
 	if (r->signal)
 		put_signal(&w, (int)r->signal);
-	if (r->value.len) {
+	if (r->value.len && !r->batch) {
 		json_write_key(&w, "value");
 		json_write_raw(&w, r->value.data, r->value.len);
 	}

@@ -46,6 +46,7 @@ struct redoma_result {
 	enum redoma_status status;
 	int exit_code;
 	struct buf value; /* JSON text; empty: none */
+	bool batch;	  /* value is the answer to a batch instead */
 	struct buf out, err;
 	bool truncated;
 	struct buf name, message, stack; /* of the guest's error; empty: none */

@@ -16,6 +16,7 @@
 #include "core/verdict.h"
 #include "jail/jail.h"
 #include "lang/lang.h"
+#include "wire/batch.h"
 
 #define WHERE "core"
 #define PUBLISH_ERROR "PublishError"
@@ -75,6 +76,17 @@ static int check_request(const struct redoma_request *q,
 	return 0;
 }
 
+static int check_source(struct job *j, struct redoma_error *err)
+{
+	if (!j->batch)
+		return lang_check(j->lang, j->q->source, j->q->source_len, err);
+	j->lang = lang_formulas(j->lang);
+	if (j->lang)
+		return 0;
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "formulas are written in js");
+}
+
 static int choose_language(struct job *j, struct redoma_error *err)
 {
 	const struct redoma_request *q = j->q;
@@ -98,7 +110,7 @@ static int choose_language(struct job *j, struct redoma_error *err)
 			       err);
 	}
 	if (!r)
-		r = lang_check(j->lang, q->source, q->source_len, err);
+		r = check_source(j, err);
 	if (!r && q->invoke && j->lang->image)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "invoke is for .wasm modules; a script is run "
@@ -252,6 +264,7 @@ static int make_id(struct job *j, struct redoma_error *err)
 	j->result = result_new();
 	if (!j->result)
 		return err_nomem(err, WHERE);
+	j->result->batch = j->batch;
 	if (handle_random(j->h, &n, sizeof n))
 		return err_sys(err, WHERE, "draw a run's id");
 	j->began_us = clock_realtime_us();
@@ -418,7 +431,7 @@ static int execute(struct job *j, struct redoma_error *err)
 		.desk = j->desk,
 		.module_fd = j->slot->loaded ? -1 : j->artefact,
 		.name = j->name,
-		.invoke = j->q->invoke,
+		.invoke = j->batch ? BATCH_INVOKE : j->q->invoke,
 		.source = j->lang->image ? j->q->source : NULL,
 		.source_len = j->lang->image ? j->q->source_len : 0,
 		.input = j->q->input,
@@ -492,25 +505,41 @@ static void count(const struct job *j)
 		incident_keep(j);
 }
 
+static int run_all(struct job *j, struct redoma_result **ret,
+		   struct redoma_error *err)
+{
+	int r = choose_policy(j, err);
+
+	if (!r)
+		r = choose_language(j, err);
+	if (!r)
+		r = make_id(j, err);
+	if (!r)
+		r = open_desk(j, err);
+	if (!r)
+		r = run_job(j, err);
+	if (r) {
+		j->h->stats.refused++;
+		return r;
+	}
+	count(j);
+	*ret = TAKE_PTR(j->result);
+	return 0;
+}
+
 int run_request(struct redoma *h, const struct redoma_request *q,
 		struct redoma_result **ret, struct redoma_error *err)
 {
 	CLEANUP(job_done) struct job j = {.h = h, .q = q, .artefact = -1};
-	int r = choose_policy(&j, err);
 
-	if (!r)
-		r = choose_language(&j, err);
-	if (!r)
-		r = make_id(&j, err);
-	if (!r)
-		r = open_desk(&j, err);
-	if (!r)
-		r = run_job(&j, err);
-	if (r) {
-		h->stats.refused++;
-		return r;
-	}
-	count(&j);
-	*ret = TAKE_PTR(j.result);
-	return 0;
+	return run_all(&j, ret, err);
+}
+
+int run_batch(struct redoma *h, const struct redoma_request *q,
+	      struct redoma_result **ret, struct redoma_error *err)
+{
+	CLEANUP(job_done) struct job j = {
+		.h = h, .q = q, .artefact = -1, .batch = true};
+
+	return run_all(&j, ret, err);
 }

@@ -8,5 +8,9 @@
 MUST_CHECK int run_request(struct redoma *h, const struct redoma_request *q,
 			   struct redoma_result **ret,
 			   struct redoma_error *err);
+/* The same with a batch (wire/batch.h) as input for q->language's image; the
+ * result's value is the image's answer, a guest's word. */
+MUST_CHECK int run_batch(struct redoma *h, const struct redoma_request *q,
+			 struct redoma_result **ret, struct redoma_error *err);
 
 #endif

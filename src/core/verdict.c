@@ -286,9 +286,9 @@ static int breach(struct redoma_result *res, struct redoma_error *err)
 /* The value goes into our JSON as it stands: it must be one. */
 static int check_value(struct redoma_result *res, struct redoma_error *err)
 {
-	int r = res->value.len ? json_validate(res->value.data, res->value.len,
-					       NULL)
-			       : 0;
+	int r = res->value.len && !res->batch
+			? json_validate(res->value.data, res->value.len, NULL)
+			: 0;
 
 	if (r == REDOMA_E_NOMEM)
 		return err_nomem(err, WHERE);

@@ -38,6 +38,23 @@ static int call_i32(struct exec *x, const char *name, uint32_t *ret,
 	return out->end == EXEC_DONE ? 0 : -1;
 }
 
+/* Images of formulas alone have them. */
+static int prepare_rows(struct exec *x, struct redoma_error *err)
+{
+	struct exec_outcome out;
+	uint32_t at = 0;
+
+	if (!module_has(x->e, "redoma_batch", "ii", "i"))
+		return 0;
+	if (!module_has(x->e, "redoma_rows_ptr", "", "i") ||
+	    call_i32(x, "redoma_rows_ptr", &at, &out) || !at || at % 4 ||
+	    !exec_span(x, at, 8))
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the image has no usable words for rows");
+	x->e->rows_at = at;
+	return 0;
+}
+
 int image_prepare(struct exec *x, struct redoma_error *err)
 {
 	const struct engine *e = x->e;
@@ -55,12 +72,17 @@ int image_prepare(struct exec *x, struct redoma_error *err)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the image has no usable interrupt word");
 	x->e->interrupt_at = at;
-	return 0;
+	return prepare_rows(x, err);
 }
 
 volatile int32_t *image_interrupt_word(struct exec *x)
 {
 	return x->e->interrupt_at ? exec_span(x, x->e->interrupt_at, 4) : NULL;
+}
+
+volatile uint32_t *image_row_words(struct exec *x)
+{
+	return x->e->rows_at ? exec_span(x, x->e->rows_at, 8) : NULL;
 }
 
 /* Adds one text and its NUL; false: over REQUEST_MAX. */
@@ -205,15 +227,15 @@ static void read_end(struct exec *x, uint32_t rc, struct exec_outcome *out,
 		nonsense(x, out);
 }
 
-static uint32_t call_run(struct exec *x, uint32_t at, uint32_t len,
-			 struct exec_outcome *out)
+static uint32_t call_run(struct exec *x, const char *name, uint32_t at,
+			 uint32_t len, struct exec_outcome *out)
 {
 	wasmtime_val_raw_t v[2];
 	wasmtime_func_t f;
 
 	v[0].i32 = (int32_t)at;
 	v[1].i32 = (int32_t)len;
-	if (exec_func(x, "redoma_run", &f))
+	if (exec_func(x, name, &f))
 		exec_call(x, &f, v, 2, out);
 	return (uint32_t)v[0].i32;
 }
@@ -229,6 +251,9 @@ int image_run(struct exec *x, const struct image_request *q,
 	if (!x->ready || !x->e->interrupt_at)
 		return err_set(err, REDOMA_E_BUSY, WHERE,
 			       "the image has no instance to run in");
+	if (q->batch && !image_row_words(x))
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "this image evaluates no formulas");
 	if (!measure(q, &l))
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "source, input, arguments and environment are "
@@ -249,7 +274,8 @@ int image_run(struct exec *x, const struct image_request *q,
 		return 0;
 	}
 	write_request(x, q, &l, room);
-	at = call_run(x, at, (uint32_t)l.len, out);
+	at = call_run(x, q->batch ? "redoma_batch" : "redoma_run", at,
+		      (uint32_t)l.len, out);
 	if (out->end == EXEC_DONE)
 		read_end(x, at, out, res);
 	return 0;

@@ -7,6 +7,10 @@
  *	redoma_result() -> i32			where the result is
  *	redoma_interrupt_ptr() -> i32		where the interrupt word is
  *	redoma_resume() -> i32			goes on; may be missing
+ *	redoma_batch(i32 at, i32 len) -> i32	evaluates formulas; only of
+ *						an image for them
+ *	redoma_rows_ptr() -> i32		where the words of a row are;
+ *						with redoma_batch
  *
  * 2 from redoma_run or redoma_resume: it waits for answers to calls of tools
  * and for nothing else, and all of its state is in linear memory.
@@ -49,6 +53,7 @@ struct image_request { /* all borrowed; texts may hold NULs but for name */
 	char *const *argv; /* NULL-terminated, or NULL */
 	char *const *env;  /* NULL-terminated, or NULL */
 	char *const *tools; /* names; likewise */
+	bool batch; /* `input` is a batch (wire/batch.h) for redoma_batch */
 };
 
 struct image_text {
@@ -69,6 +74,9 @@ MUST_CHECK int image_prepare(struct exec *x, struct redoma_error *err);
 /* The word of this instance: a signal handler that stores 1 there makes the
  * interpreter stop soon.  NULL without an instance or before image_prepare. */
 volatile int32_t *image_interrupt_word(struct exec *x);
+/* Two words of an image that has redoma_batch: each row counts the first up,
+ * and ends when its number is stored into the second.  NULL as above. */
+volatile uint32_t *image_row_words(struct exec *x);
 /* Runs one request in an instance that is fresh.  *res is filled only if
  * out->end is EXEC_DONE.  What does not fit the memory limit is EXEC_MEMORY;
  * an image that answers nonsense is EXEC_TRAP.

@@ -20,6 +20,7 @@ struct engine {
 	bool has_start; /* exports _start () -> () */
 	bool has_init;  /* exports _initialize () -> () */
 	uint32_t interrupt_at; /* of an image; 0: not prepared */
+	uint32_t rows_at;      /* likewise; 0: it knows no formulas */
 };
 
 struct exec {

@@ -17,6 +17,12 @@ static const struct lang table[] = {
 	{"wasm", "tool.wasm", NULL, NULL, NULL, wasm_suffixes, NULL},
 };
 
+/* Languages of formulas, by the same names. */
+static const struct lang formulas[] = {
+	{"js", "formula", "js-formula.cwasm", "js-formula.fuel.cwasm",
+	 "js-formula.wasm", js_suffixes, "node"},
+};
+
 #define N_LANGS (sizeof table / sizeof *table)
 #define LANGS                                                           \
 	"this release runs js (.js, .mjs, .cjs), py (.py) and wasm (.wasm)"
@@ -28,6 +34,16 @@ const struct lang *lang_find(const char *name)
 	for (i = 0; i < N_LANGS; i++)
 		if (!strcmp(table[i].name, name))
 			return &table[i];
+	return NULL;
+}
+
+const struct lang *lang_formulas(const struct lang *l)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof formulas / sizeof *formulas; i++)
+		if (!strcmp(formulas[i].name, l->name))
+			return &formulas[i];
 	return NULL;
 }
 

@@ -24,6 +24,9 @@ struct lang {
 const char *lang_image(const struct lang *l, enum profile p);
 /* By name; NULL: there is none. */
 const struct lang *lang_find(const char *name);
+/* The same language for formulas, with the image that evaluates batches of
+ * them; NULL: it has none. */
+const struct lang *lang_formulas(const struct lang *l);
 /* What the bytes and the file's name say: the magic of a module wins, then the
  * suffix, then a #! line.  `name` may be NULL.  REDOMA_E_INVALID says which
  * languages there are. */

@@ -21,7 +21,14 @@ static struct {
 	/* By the monotonic clock: the run's end (0: there is no run), and when
 	 * the wall timer fires (0: it does not). */
 	volatile uint64_t until_us, fires_us;
+	/* Rows of a batch: the row that was seen last, and since when. */
+	volatile uint32_t *volatile rows;
+	volatile uint32_t row;
+	volatile uint64_t row_us, since_us;
 } deadline;
+
+#define TICK_US 1000u
+#define TICKS 32 /* looks at a row within its time */
 
 static int fire_at(uint64_t us)
 {
@@ -32,16 +39,43 @@ static int fire_at(uint64_t us)
 	return timer_settime(deadline.wall, TIMER_ABSTIME, &it, NULL);
 }
 
+static uint64_t next_look(uint64_t now)
+{
+	uint64_t tick = deadline.row_us / TICKS;
+	uint64_t at = now + (tick > TICK_US ? tick : TICK_US);
+
+	return at < deadline.until_us ? at : deadline.until_us;
+}
+
+/* A row that is still the same after its time is ended; none is missed that
+ * began since, because its number is another one. */
+static void look_at_row(uint64_t now)
+{
+	volatile uint32_t *words = deadline.rows;
+
+	if (deadline.row != words[0]) {
+		deadline.row = words[0];
+		deadline.since_us = now;
+	} else if (now - deadline.since_us >= deadline.row_us) {
+		words[1] = deadline.row;
+	}
+}
+
 /* The timer of an earlier run, left to fire: this run, if there is one, ends
- * later. */
+ * later.  Of a batch, a look at its row. */
 static bool too_early(void)
 {
 	uint64_t until = deadline.until_us;
+	uint64_t now = clock_monotonic_us();
 	int saved = errno;
 	bool early;
 
 	deadline.fires_us = 0;
-	early = !until || (clock_monotonic_us() < until && !fire_at(until));
+	if (until && now < until && deadline.rows) {
+		look_at_row(now);
+		until = next_look(now);
+	}
+	early = !until || (now < until && !fire_at(until));
 	errno = saved;
 	return early;
 }
@@ -117,6 +151,22 @@ void deadline_watch(volatile int32_t *word)
 		*word = 1;
 }
 
+int deadline_rows(volatile uint32_t *words, uint64_t row_us,
+		  struct redoma_error *err)
+{
+	uint64_t now = clock_monotonic_us();
+
+	if (deadline.stop || !row_us)
+		return 0;
+	deadline.row = words[0];
+	deadline.row_us = row_us;
+	deadline.since_us = now;
+	deadline.rows = words;
+	if (fire_at(next_look(now)))
+		return err_sys(err, WHERE, "arm the limit of a row");
+	return 0;
+}
+
 static int set(timer_t t, uint64_t us)
 {
 	struct itimerspec it = {
@@ -145,6 +195,7 @@ int deadline_arm(uint64_t wall_us, uint64_t cpu_us, struct redoma_error *err)
 	deadline.kind = DEADLINE_NONE;
 	deadline.stop = 0;
 	deadline.word = NULL;
+	deadline.rows = NULL;
 	/* One thread cannot use more CPU time than passes by the clock. */
 	deadline.cpu_armed = cpu_us < wall_us;
 	if (arm_wall(wall_us) ||
@@ -157,6 +208,7 @@ enum deadline_kind deadline_disarm(void)
 {
 	deadline.until_us = 0;
 	deadline.word = NULL;
+	deadline.rows = NULL;
 	deadline.host = NULL;
 	if (deadline.cpu_armed)
 		set(deadline.cpu, 0);

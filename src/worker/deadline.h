@@ -21,6 +21,11 @@ MUST_CHECK int deadline_create(struct redoma_error *err);
 const volatile sig_atomic_t *deadline_stop(void);
 /* The image's interrupt word while it runs, NULL otherwise. */
 void deadline_watch(volatile int32_t *word);
+/* Of a batch, while it runs: a row that takes longer than row_us is ended by
+ * itself; `words` are those of image_row_words.  Forgotten by deadline_arm and
+ * deadline_disarm. */
+MUST_CHECK int deadline_rows(volatile uint32_t *words, uint64_t row_us,
+			     struct redoma_error *err);
 /* Whose output leaves when a deadline passes; forgotten by deadline_disarm. */
 struct host;
 void deadline_host(struct host *h);

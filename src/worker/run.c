@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/image.h"
 #include "engine/module.h"
+#include "wire/batch.h"
 #include "worker/deadline.h"
 #include "worker/host.h"
 #include "worker/said.h"
@@ -24,6 +25,20 @@ static int begin(struct kit *k, struct request *q, struct exec_outcome *out,
 	return r ? r : exec_begin(k->exec, &el, out, err);
 }
 
+static int watch_rows(struct kit *k, const struct request *q,
+		      struct redoma_error *err)
+{
+	volatile uint32_t *words = image_row_words(k->exec);
+	struct batch_head head;
+
+	if (!words || q->input.len < sizeof head)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "the core sent no batch, or this image takes "
+			       "none");
+	memcpy(&head, q->input.data, sizeof head);
+	return deadline_rows(words, head.row_us, err);
+}
+
 /* host: NULL for a trial of ours, which calls nothing. */
 static int run_image(struct kit *k, struct request *q, struct host *host,
 		     struct exec_outcome *out, struct image_result *res,
@@ -38,6 +53,7 @@ static int run_image(struct kit *k, struct request *q, struct host *host,
 		.argv = q->plan.argv,
 		.env = q->plan.env,
 		.tools = q->plan.tools,
+		.batch = q->invoke.len > 0,
 	};
 	int r = 0;
 
@@ -48,6 +64,10 @@ static int run_image(struct kit *k, struct request *q, struct host *host,
 	if (r)
 		return r;
 	deadline_watch(image_interrupt_word(k->exec));
+	if (ir.batch)
+		r = watch_rows(k, q, err);
+	if (r)
+		return r;
 	r = image_run(k->exec, &ir, out, res, err);
 	/* All of its state is in linear memory; being ended sets its word. */
 	while (!r && out->end == EXEC_DONE && res->kind == IMAGE_WAITING &&

@@ -123,6 +123,8 @@ static void images_of_an_install(void **state)
 	     TEST_BUILD "\"}");
 	says(text, "{\"name\":\"js.cwasm\",\"state\":\"ready\"}");
 	says(text, "{\"name\":\"js.fuel.cwasm\",\"state\":\"ready\"}");
+	says(text, "{\"name\":\"js-formula.cwasm\",\"state\":\"ready\"}");
+	says(text, "{\"name\":\"js-formula.fuel.cwasm\",\"state\":\"ready\"}");
 	says(text, "{\"name\":\"py.cwasm\",\"state\":\"ready\"}");
 	says(text, "{\"name\":\"py.fuel.cwasm\",\"state\":\"ready\"}");
 	redoma_free(text);

@@ -14,6 +14,10 @@ check() {
 	if "$@"; then echo "ok $n - $name"; else echo "not ok $n - $name"; fi
 }
 runs() { [ "$("$top/bin/redoma" eval js '6*7')" = 42 ]; }
+evaluates() {
+	[ "$(printf 'a\n6\n' | "$top/bin/redoma" formula 'a * 7' - | tail -1)" = \
+		6,42 ]
+}
 compiles() {
 	cat >"$TMPDIR/t.c" <<-'C'
 	#include <redoma.h>
@@ -37,11 +41,15 @@ compiles() {
 for f in bin/redoma lib/libredoma.a include/redoma.h lib/redoma/redoma-worker \
 	lib/redoma/redoma-compile lib/redoma/images/js.cwasm \
 	lib/redoma/images/js.fuel.cwasm lib/redoma/images/js.wasm \
+	lib/redoma/images/js-formula.cwasm \
+	lib/redoma/images/js-formula.fuel.cwasm \
+	lib/redoma/images/js-formula.wasm \
 	lib/redoma/images/py.cwasm lib/redoma/images/py.fuel.cwasm \
 	lib/redoma/images/py.wasm share/man/man1/redoma.1 \
 	share/bash-completion/completions/redoma; do
 	check "$f is there" [ -f "$top/$f" ]
 done
 check "the installed redoma finds its worker" runs
+check "it finds the image of formulas" evaluates
 check "a C99 program builds with the installed library" compiles
 echo "1..$n"

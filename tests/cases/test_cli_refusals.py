@@ -129,7 +129,7 @@ def _():
 
 @case("what this release lacks is said in one sentence")
 def _():
-    for verb in ("formula", "tool", "mcp", "serve", "image",
+    for verb in ("tool", "mcp", "serve", "image",
                  "bench", "audit"):
         r = command(verb, "x")
         need(r.code == 2 and "not in this release" in r.text

@@ -39,6 +39,19 @@ static void a_name_finds_its_row_and_no_other_does(void **state)
 	assert_null(lang_find("javascript"));
 }
 
+static void formulas_have_an_image_of_their_own(void **state)
+{
+	const struct lang *js = lang_find("js"), *f = lang_formulas(js);
+
+	(void)state;
+	assert_non_null(f);
+	assert_string_equal(f->name, "js");
+	assert_string_not_equal(f->image, js->image);
+	assert_string_not_equal(f->image_fuel, js->image_fuel);
+	assert_string_not_equal(f->image_wasm, js->image_wasm);
+	assert_null(lang_formulas(lang_find("wasm")));
+}
+
 static void the_magic_wins_over_the_suffix(void **state)
 {
 	(void)state;
@@ -120,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_finds_its_row_and_no_other_does),
+		cmocka_unit_test(formulas_have_an_image_of_their_own),
 		cmocka_unit_test(the_magic_wins_over_the_suffix),
 		cmocka_unit_test(suffixes_are_known),
 		cmocka_unit_test(the_first_line_may_name_an_interpreter),

@@ -142,12 +142,61 @@ static void no_deadline_is_lost(void **state)
 	}
 }
 
+static volatile uint32_t rows[2];
+
+static uint64_t wait_for_row(uint32_t row)
+{
+	uint64_t from = clock_monotonic_us();
+
+	while (rows[1] != row && clock_monotonic_us() - from < GIVE_UP_US)
+		;
+	return clock_monotonic_us() - from;
+}
+
+/* Rows that go on are left alone; each that does not is ended after its time,
+ * and the run goes on to its own end. */
+static void a_row_is_ended_alone(void **state)
+{
+	uint64_t from = clock_monotonic_us();
+	struct redoma_error e;
+
+	(void)state;
+	arm(GIVE_UP_US, NEVER_US);
+	rows[0] = rows[1] = 0;
+	assert_int_equal(deadline_rows(rows, SOON_US, &e), 0);
+	while (clock_monotonic_us() - from < 4 * SOON_US)
+		rows[0]++;
+	assert_int_equal(rows[1], 0);
+	for (int i = 0; i < 3; i++) {
+		uint32_t row = ++rows[0];
+
+		assert_in_range(wait_for_row(row), SOON_US / 2,
+				GIVE_UP_US / 2);
+		assert_false(*deadline_stop());
+		assert_int_equal(word, 0);
+	}
+	assert_int_equal(deadline_disarm(), DEADLINE_NONE);
+	rows[1] = 0;
+	spin(3 * SOON_US);
+	assert_int_equal(rows[1], 0);
+	/* Looks at rows do not put the run's own end off. */
+	from = clock_monotonic_us();
+	arm(LATER_US, NEVER_US);
+	rows[0]++;
+	assert_int_equal(deadline_rows(rows, SOON_US, &e), 0);
+	assert_in_range(wait_for_word(from), LATER_US, GIVE_UP_US / 2);
+	assert_int_equal(rows[1], rows[0]);
+	assert_int_equal(deadline_disarm(), DEADLINE_WALL);
+	check_wall_ends(SOON_US);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_short_run_after_a_long_one),
 		cmocka_unit_test(a_long_run_after_a_short_one),
 		cmocka_unit_test(a_timer_between_runs_ends_none),
+		cmocka_unit_test(a_row_is_ended_alone),
 		cmocka_unit_test(the_next_run_begins_clean),
 		cmocka_unit_test(cpu_time_ends_by_itself),
 		cmocka_unit_test(no_deadline_is_lost),

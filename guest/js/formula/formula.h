@@ -1,0 +1,88 @@
+/* formula.h - what the parts of the formula engine offer each other.
+ *
+ * Formulas run in a realm whose built-in objects are frozen and which has no
+ * eval: no row can leave anything for another one. */
+#ifndef FORMULA_H
+#define FORMULA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "quickjs.h"
+
+#define FORMULA_PARAMS_MAX 256
+
+/* What a name in a formula stands for. */
+enum formula_name {
+	FORMULA_NONE, /* leave it to the language */
+	FORMULA_CELL, /* of the row: column *ret_at */
+	FORMULA_ROW,  /* the whole row, by names */
+	FORMULA_ROWS, /* whole columns, by names */
+	FORMULA_INDEX,
+};
+
+/* Asked for every name in the text that stands alone; `quoted`: it stood
+ * behind row or col.  Borrowed for the call. */
+struct formula_scope {
+	enum formula_name (*find)(void *data, const char *p, size_t n,
+				  bool quoted, uint32_t *ret_at);
+	void *data;
+};
+
+struct formula_param {
+	enum formula_name what;
+	uint32_t at; /* FORMULA_CELL: which column */
+};
+
+/* A formula as a function: "(function(a,b){...})". */
+struct formula_text {
+	char *p; /* malloc; NUL behind it */
+	size_t len;
+	struct formula_param params[FORMULA_PARAMS_MAX];
+	uint32_t n_params;
+	bool catches;      /* an error of a cell may be wanted */
+	const char *wrong; /* why there is no text; NULL: there is */
+};
+
+/* rewrite.c: IF, IFS, IFERROR, IFNA, SWITCH, AND and OR become
+ * expressions that evaluate no more than they need; names become parameters.
+ * NULL in ret->p and ret->wrong: out of memory. */
+void formula_rewrite(const char *text, size_t len,
+		     const struct formula_scope *scope,
+		     struct formula_text *ret);
+void formula_text_done(struct formula_text *t);
+
+/* quick_realm.c: the language alone, without eval and Function from text; NULL:
+ * out of memory. */
+JSContext *formula_context_new(JSRuntime *rt);
+/* Compiles a script there all the same.  first_line may be 0 (a wrapper's own
+ * line). */
+JSValue formula_compile(JSContext *ctx, const char *source, size_t len,
+			const char *name, int first_line);
+
+/* realm.c */
+struct formula_realm {
+	JSContext *ctx;   /* NULL before formula_realm_new */
+	JSValue helpers;  /* object: names that win over columns */
+	JSValue failure;  /* prototype of errors with a code */
+	JSClassID column; /* objects that are whole columns */
+};
+extern struct formula_realm formula_realm;
+/* Before the snapshot. */
+int formula_realm_new(JSRuntime *rt);
+
+/* start.c: each row of each formula counts up; the host stores that number
+ * into the next word to end that row alone. */
+struct formula_count {
+	uint32_t row, stop;
+};
+extern volatile struct formula_count formula_count;
+
+/* table.c: of the batch in hand. */
+/* Of a column object: its cell at i, or its length. */
+JSValue formula_cell(JSContext *ctx, uint32_t column, uint32_t i);
+uint32_t formula_rows(void);
+uint32_t formula_column_of(JSValueConst object); /* UINT32_MAX: it is none */
+double formula_now_ms(void);
+
+#endif

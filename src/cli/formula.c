@@ -1,0 +1,118 @@
+#include "cli/formula.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cli/print.h"
+
+#define WHERE "cli"
+#define BLOCK_ROWS 65536u
+
+static void sheet_cleanup(struct redoma_sheet **s)
+{
+	redoma_sheet_free(*s);
+}
+
+static struct redoma_column *columns_of(const struct table *t)
+{
+	struct redoma_column *list = calloc(t->n_columns + 1, sizeof *list);
+
+	for (size_t i = 0; list && i < t->n_columns; i++) {
+		const struct table_column *c = &t->columns[i];
+
+		list[i] = (struct redoma_column){
+			.name = c->name,
+			.layout = REDOMA_COLUMN_CELLS,
+			.validity = c->kinds.data,
+			.values = c->values.data,
+			.heap = c->heap.data,
+			.heap_len = c->heap.len,
+		};
+	}
+	return list;
+}
+
+static int write_block(struct formula_job *j, const struct redoma_sheet *s,
+		       struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf b = {0};
+	uint64_t n = redoma_sheet_rows(s);
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (formula_write_row(j, s, i, &b))
+			return err_nomem(err, WHERE);
+		if (b.len >= 1 << 18 || i + 1 == n) {
+			int r = print_bytes(j->out, b.data, b.len, err);
+
+			if (r)
+				return r;
+			buf_clear(&b);
+		}
+	}
+	return 0;
+}
+
+static int run_block(struct formula_job *j, struct redoma *r,
+		     struct redoma_sheet **ret, struct redoma_error *err)
+{
+	CLEANUP_FREE struct redoma_column *columns = columns_of(&j->table);
+	struct redoma_formula_request q = REDOMA_FORMULA_REQUEST_INIT;
+	int rc;
+
+	if (!columns)
+		return err_nomem(err, WHERE);
+	q.language = j->language;
+	q.formulas = j->formulas;
+	q.n_formulas = j->n_formulas;
+	q.columns = columns;
+	q.n_columns = j->table.n_columns;
+	q.rows = j->table.rows;
+	q.first = j->rows;
+	q.now_us = j->now_us;
+	q.row_us = j->row_us;
+	rc = redoma_formula(r, &q, ret, err);
+	return rc ? rc : write_block(j, *ret, err);
+}
+
+static bool is_ok(const struct redoma_sheet *s)
+{
+	struct redoma_result *r = redoma_sheet_result(s);
+
+	return !r || redoma_result_status(r) == REDOMA_STATUS_OK;
+}
+
+static void show_progress(const struct formula_job *j)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%llu rows", (unsigned long long)j->rows);
+	print_wait(NULL, text);
+}
+
+int formula_run(struct formula_job *j, struct redoma *r,
+		struct redoma_sheet **ret, struct redoma_error *err)
+{
+	CLEANUP(sheet_cleanup) struct redoma_sheet *s = NULL;
+	CLEANUP(buf_done) struct buf head = {0};
+	int rc = 0;
+
+	if (formula_write_head(j, &head))
+		return err_nomem(err, WHERE);
+	rc = print_bytes(j->out, head.data, head.len, err);
+	while (!rc && j->table.rows) {
+		redoma_sheet_free(TAKE_PTR(s));
+		rc = run_block(j, r, &s, err);
+		if (rc || !is_ok(s))
+			break;
+		if (!j->quiet)
+			show_progress(j);
+		rc = table_next(&j->table, BLOCK_ROWS, err);
+	}
+	if (!j->quiet)
+		print_wait(NULL, NULL);
+	if (!rc)
+		*ret = TAKE_PTR(s);
+	return rc;
+}

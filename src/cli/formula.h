@@ -1,0 +1,42 @@
+/* cli/formula.h - a table in, formulas, a table out. */
+#ifndef CLI_FORMULA_H
+#define CLI_FORMULA_H
+
+#include <redoma.h>
+#include <stdbool.h>
+#include "base/buf.h"
+#include "table/table.h"
+
+#define FORMULA_CODES 8
+
+struct formula_job {
+	const struct redoma_formula *formulas; /* borrowed */
+	size_t n_formulas;
+	const char *language;
+	uint64_t row_us;
+	int64_t now_us;
+	struct table table;
+	enum table_format out_format;
+	int out;       /* descriptor */
+	uint64_t rows; /* written so far */
+	/* What cells came to; `first` says the first error. */
+	struct formula_errors {
+		char codes[FORMULA_CODES][12];
+		uint64_t n[FORMULA_CODES], all;
+		char first[256];
+	} errors;
+	bool quiet;
+};
+
+/* Every block of the table.  The status of the last batch is in *ret, to be
+ * freed; NULL: there was no row. */
+MUST_CHECK int formula_run(struct formula_job *j, struct redoma *r,
+			   struct redoma_sheet **ret, struct redoma_error *err);
+
+/* formula_write.c: the names of the columns; the rows of a block. */
+MUST_CHECK int formula_write_head(const struct formula_job *j, struct buf *b);
+MUST_CHECK int formula_write_row(struct formula_job *j,
+				 const struct redoma_sheet *s, uint64_t row,
+				 struct buf *b);
+
+#endif

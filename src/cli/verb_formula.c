@@ -1,0 +1,448 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "cli/exits.h"
+#include "cli/formula.h"
+#include "cli/grants.h"
+#include "cli/job.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/verb.h"
+
+#define BLOCK_ROWS 65536u
+#define WHOLE_BYTES ((size_t)64 << 20)
+#define TYPES "number integer text truth date time"
+
+static const struct option options[] = {
+	{.name = "formula",
+	 .value = "NAME=EXPR",
+	 .repeats = true,
+	 .help = "a new column; repeats, and they may use each other"},
+	{.name = "as",
+	 .value = "NAME",
+	 .help = "the new column's name (result)"},
+	{.name = "lang",
+	 .value = "js|py",
+	 .words = "js",
+	 .help = "the language of formulas; this release has js"},
+	{.name = "output",
+	 .letter = 'o',
+	 .value = "FILE",
+	 .words = "@file",
+	 .help = "write there: .csv or .jsonl, whole or not at all"},
+	{.name = "format",
+	 .value = "csv|jsonl",
+	 .words = "csv jsonl",
+	 .help = "what the table is, if its name does not tell"},
+	{.name = "delimiter",
+	 .value = "CHAR",
+	 .help = "between fields of CSV (told from the first line)"},
+	{.name = "type",
+	 .value = "COLUMN=TYPE",
+	 .repeats = true,
+	 .help = "of a column: " TYPES},
+	{.name = "row-time",
+	 .value = "TIME",
+	 .help = "what one row may take (100ms)"},
+	{.name = "quiet", .letter = 'q', .help = "no line on stderr"},
+	{.name = "json", .help = "a refusal as JSON"},
+	{.name = "help", .letter = 'h', .help = "say what this verb does"},
+	{0},
+};
+
+/* What the words and options come to. */
+struct task {
+	struct redoma_formula *formulas; /* owned array */
+	char **names; /* owned array of owned names of --formula */
+	size_t n;
+	const char *path, *out;
+	char *part; /* owned: where it is written before it has its name */
+	struct formula_job job;
+};
+
+static void task_done(struct task *t)
+{
+	for (size_t i = 0; t->names && i < t->n; i++)
+		free(t->names[i]);
+	free(t->names);
+	free(t->formulas);
+	if (t->job.table.csv.feed.fd > STDERR_FILENO)
+		close(t->job.table.csv.feed.fd);
+	table_done(&t->job.table);
+	if (t->part) {
+		unlink(t->part);
+		close(t->job.out);
+	}
+	free(t->part);
+}
+
+static bool is_taken(const struct task *t, const char *name)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!strcmp(t->formulas[i].name, name))
+			return true;
+	return false;
+}
+
+static int add_named(struct task *t, const char *spec, struct redoma_error *err)
+{
+	const char *equals = strchr(spec, '=');
+	char *name;
+
+	if (!equals || equals == spec)
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "--formula is NAME=EXPR, as in --formula "
+			       "'total=price * qty'");
+	name = strndup(spec, (size_t)(equals - spec));
+	if (!name)
+		return err_nomem(err, "cli");
+	if (is_taken(t, name)) {
+		err_set(err, REDOMA_E_INVALID, "cli",
+			"two formulas are called %s: give each a name of its "
+			"own",
+			SHOW(str_of(name)));
+		free(name);
+		return REDOMA_E_INVALID;
+	}
+	t->names[t->n] = name;
+	t->formulas[t->n++] = (struct redoma_formula){name, equals + 1};
+	return 0;
+}
+
+static int add_plain(const struct args *a, struct task *t,
+		     struct redoma_error *err)
+{
+	const char *as = args_value(a, "as");
+
+	as = as ? as : "result";
+	if (is_taken(t, as))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "two formulas are called %s: give each a name "
+			       "of its own",
+			       SHOW(str_of(as)));
+	t->formulas[t->n++] = (struct redoma_formula){as, a->words[0]};
+	return 0;
+}
+
+static int take_formulas(const struct args *a, struct task *t,
+			 struct redoma_error *err)
+{
+	size_t named = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < a->n_given; i++)
+		named += !strcmp(a->given[i].option->name, "formula");
+	if (a->n_words > 2 ||
+	    a->n_words < (named && !args_has(a, "as") ? 1 : 2))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "formula needs an expression and a table: "
+			       "redoma formula 'price * qty' sales.csv, or - "
+			       "for standard input");
+	t->formulas = calloc(named + 1, sizeof *t->formulas);
+	t->names = calloc(named + 1, sizeof *t->names);
+	if (!t->formulas || !t->names)
+		return err_nomem(err, "cli");
+	t->path = a->words[a->n_words - 1];
+	for (size_t i = 0; i < a->n_given && !r; i++)
+		if (!strcmp(a->given[i].option->name, "formula"))
+			r = add_named(t, a->given[i].value, err);
+	return r || a->n_words == 1 ? r : add_plain(a, t, err);
+}
+
+static bool ends_in(const char *path, const char *suffix)
+{
+	return str_ends(str_of(path), str_of(suffix));
+}
+
+static bool is_jsonl(const char *path)
+{
+	return ends_in(path, ".jsonl") || ends_in(path, ".ndjson");
+}
+
+static int take_delimiter(const struct args *a, struct task *t,
+			  struct redoma_error *err)
+{
+	const char *d = args_value(a, "delimiter");
+
+	if (!d && ends_in(t->path, ".tsv"))
+		d = "\t";
+	if (d && !strcmp(d, "\\t"))
+		d = "\t";
+	if (d && (strlen(d) != 1 || strchr("\"\r\n", *d)))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "--delimiter is one character, or \\t");
+	t->job.table.csv.delimiter = d ? *d : 0;
+	return 0;
+}
+
+static int take_format(const struct args *a, struct task *t,
+		       struct redoma_error *err)
+{
+	const char *format = args_value(a, "format");
+	const char *lang = args_value(a, "lang");
+
+	if (lang && strcmp(lang, "js"))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "this release has formulas in js; %s is not in "
+			       "it",
+			       SHOW(str_of(lang)));
+	if (format && strcmp(format, "csv") && strcmp(format, "jsonl"))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "--format is csv or jsonl, not %s",
+			       SHOW(str_of(format)));
+	t->job.table.format =
+		(format ? !strcmp(format, "jsonl") : is_jsonl(t->path))
+			? TABLE_JSONL
+			: TABLE_CSV;
+	t->out = args_value(a, "output");
+	t->job.out_format = t->job.table.format;
+	if (t->out && is_jsonl(t->out))
+		t->job.out_format = TABLE_JSONL;
+	else if (t->out && (ends_in(t->out, ".csv") || ends_in(t->out, ".tsv")))
+		t->job.out_format = TABLE_CSV;
+	return take_delimiter(a, t, err);
+}
+
+static int take_time(const struct args *a, struct task *t,
+		     struct redoma_error *err)
+{
+	const char *time = args_value(a, "row-time");
+	const char *bad =
+		time ? units_time(str_of(time), &t->job.row_us) : NULL;
+
+	if (bad)
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "--row-time %s: %s", SHOW(str_of(time)), bad);
+	if (time && (t->job.row_us < 1000 || t->job.row_us > 60000000))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "--row-time lies between 1ms and 60s");
+	return 0;
+}
+
+static int take_type(struct table *t, const char *spec,
+		     struct redoma_error *err)
+{
+	struct str name, type;
+	enum cell_kind k = CELL_KINDS;
+
+	if (str_split_last(str_of(spec), '=', &name, &type))
+		k = cell_kind_find(type);
+	if (k != CELL_KINDS)
+		return table_state(t, name, k, err);
+	return err_set(err, REDOMA_E_INVALID, "cli",
+		       "--type is COLUMN=TYPE, and a type is one of " TYPES
+		       ", not %s",
+		       SHOW(str_of(spec)));
+}
+
+/* A column that formulas see as a whole needs all rows at once. */
+static bool needs_all(const struct task *t)
+{
+	size_t end;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (str_has_word(str_of(t->formulas[i].text), STR("rows"),
+				 &end))
+			return true;
+	return false;
+}
+
+static int open_table(const struct args *a, struct task *t,
+		      struct redoma_error *err)
+{
+	struct table *table = &t->job.table;
+	bool all = needs_all(t);
+	struct stat st;
+	int r;
+
+	table->csv.feed.fd = STDIN_FILENO;
+	if (strcmp(t->path, "-"))
+		table->csv.feed.fd = open(t->path, O_RDONLY | O_CLOEXEC);
+	if (table->csv.feed.fd < 0)
+		return err_sys(err, "cli", "open %s", SHOW(str_of(t->path)));
+	if (!fstat(table->csv.feed.fd, &st) && S_ISDIR(st.st_mode))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "%s is a directory, not a table",
+			       SHOW(str_of(t->path)));
+	r = table_open(table, err);
+	for (size_t i = 0; i < a->n_given && !r; i++)
+		if (!strcmp(a->given[i].option->name, "type"))
+			r = take_type(table, a->given[i].value, err);
+	if (all)
+		table->block_bytes = WHOLE_BYTES;
+	if (!r)
+		r = table_next(table, all ? UINT64_MAX : BLOCK_ROWS, err);
+	if (!r && all && table->raw.len >= WHOLE_BYTES)
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "a formula names `rows`, which takes the whole "
+			       "table at once, and it has more than 64 MiB");
+	return r;
+}
+
+static int open_output(struct task *t, struct redoma_error *err)
+{
+	t->job.out = STDOUT_FILENO;
+	if (!t->out)
+		return 0;
+	if (asprintf(&t->part, "%s.part", t->out) < 0) {
+		t->part = NULL;
+		return err_nomem(err, "cli");
+	}
+	t->job.out =
+		open(t->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (t->job.out >= 0)
+		return 0;
+	err_sys(err, "cli", "create %s", SHOW(str_of(t->part)));
+	free(TAKE_PTR(t->part));
+	return REDOMA_E_SYSTEM;
+}
+
+static int publish(struct task *t, struct redoma_error *err)
+{
+	if (!t->part)
+		return 0;
+	if (rename(t->part, t->out))
+		return err_sys(err, "cli", "name the output %s",
+			       SHOW(str_of(t->out)));
+	close(t->job.out);
+	free(TAKE_PTR(t->part));
+	return 0;
+}
+
+/* Answers are as long as the table: unless somebody said otherwise. */
+static int more_output(const struct args *a, struct grants *g,
+		       struct redoma_error *err)
+{
+	struct redoma_policy *p;
+	int r;
+
+	if (args_has(a, "policy"))
+		return 0;
+	for (size_t i = 0; i < a->n_given; i++)
+		if (!strcmp(a->given[i].option->name, "limit") &&
+		    !strncmp(a->given[i].value, "output=", 7))
+			return 0;
+	r = redoma_policy_with(g->policy, "limit", "output=64MiB", NULL, &p,
+			       err);
+	if (r)
+		return r;
+	redoma_policy_free(g->policy);
+	g->policy = p;
+	return 0;
+}
+
+static void report_errors(const struct formula_errors *e)
+{
+	char text[200] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < FORMULA_CODES && e->codes[i][0]; i++) {
+		int n = snprintf(text + len, sizeof text - len, "%s%llu %s",
+				 i ? ", " : "", (unsigned long long)e->n[i],
+				 e->codes[i]);
+
+		len += n > 0 && len + (size_t)n < sizeof text ? (size_t)n : 0;
+	}
+	if (e->all)
+		print_line("%llu cell%s an error: %s; %s",
+			   (unsigned long long)e->all,
+			   e->all == 1 ? " is" : "s are", text, e->first);
+}
+
+static void redoma_cleanup(struct redoma **r)
+{
+	job_watch(NULL);
+	redoma_close(*r);
+}
+
+static void sheet_cleanup(struct redoma_sheet **s)
+{
+	redoma_sheet_free(*s);
+}
+
+static int go(const struct args *a, struct task *t, struct redoma_error *err,
+	      enum redoma_status *ret)
+{
+	CLEANUP(grants_done) struct grants g = {0};
+	CLEANUP(redoma_cleanup) struct redoma *r = NULL;
+	CLEANUP(sheet_cleanup) struct redoma_sheet *s = NULL;
+	struct redoma_options o = REDOMA_OPTIONS_INIT;
+	struct redoma_result *res;
+	int rc = grants_build(a, NULL, &g, err);
+
+	if (!rc)
+		rc = more_output(a, &g, err);
+	/* One block needs one worker; more of them a pool. */
+	o.single = t->job.table.rows < BLOCK_ROWS &&
+		   t->job.table.raw.len < (size_t)4 << 20;
+	if (!rc)
+		rc = redoma_open(g.request ? g.request : g.policy, &o, &r, err);
+	if (rc)
+		return rc;
+	job_watch(r);
+	rc = formula_run(&t->job, r, &s, err);
+	res = s ? redoma_sheet_result(s) : NULL;
+	*ret = res ? redoma_result_status(res) : REDOMA_STATUS_OK;
+	if (!rc && *ret == REDOMA_STATUS_OK)
+		rc = publish(t, err);
+	if (!rc && res && *ret != REDOMA_STATUS_OK && !t->job.quiet)
+		report_lines(res);
+	return rc;
+}
+
+static int run(const struct args *a)
+{
+	CLEANUP(task_done) struct task t = {0};
+	enum redoma_status status = REDOMA_STATUS_OK;
+	struct redoma_error err;
+	int rc = take_formulas(a, &t, &err);
+
+	if (!rc)
+		rc = take_format(a, &t, &err);
+	if (!rc)
+		rc = take_time(a, &t, &err);
+	if (!rc)
+		rc = open_table(a, &t, &err);
+	if (!rc)
+		rc = open_output(&t, &err);
+	if (rc)
+		return job_refused(a, &err);
+	t.job.formulas = t.formulas;
+	t.job.n_formulas = t.n;
+	t.job.language = "js";
+	t.job.now_us = (int64_t)clock_realtime_us();
+	t.job.quiet = args_has(a, "quiet");
+	rc = go(a, &t, &err, &status);
+	if (rc)
+		return job_is_cancelled() ? EXIT_CANCELLED
+					  : job_refused(a, &err);
+	if (!t.job.quiet)
+		report_errors(&t.job.errors);
+	return (int)exits_of_status(status);
+}
+
+const struct verb verb_formula_row = {
+	.name = "formula",
+	.synopsis = "'EXPR' TABLE.csv|.jsonl|- [options]",
+	.summary = "a formula over each row of a table, as a new column",
+	.detail =
+		"Columns are names in the formula; col[\"Unit price\"] reaches "
+		"any of them, rows.price a whole one, index the row's number. "
+		"IF, SUM, VLOOKUP and others are there as spreadsheets have "
+		"them. A row that fails has an error code (#DIV/0!, #VALUE!, "
+		"#N/A, #NAME?, #NUM!, #REF!, #TIME!) in its cell and stops no "
+		"other; stderr says how many did. All other cells are written "
+		"as they were.",
+	.words = "@file",
+	.options = {options, grants_options},
+	.run = run,
+};

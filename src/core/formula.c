@@ -1,0 +1,374 @@
+/* redoma_formula: batches of rows through the ordinary pipeline. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "core/fit.h"
+#include "core/handle.h"
+#include "core/run.h"
+#include "core/sheet.h"
+#include "wire/frame.h"
+
+#define WHERE "core"
+#define ROW_US 100000u
+#define ROWS_MAX 65536u /* of a batch that need not have all rows */
+#define CELL_BYTES 32u  /* what a cell of an answer is taken to need */
+#define SPLITS_MAX 64u  /* batches that failed and were halved */
+
+struct redoma_sheet {
+	struct redoma_result **results; /* owned array, one a part */
+	struct sheet_part *parts;       /* likewise, in the rows' order */
+	size_t n, room;
+	uint64_t rows;
+	struct redoma_result *last; /* owned: the batch that failed, or NULL */
+};
+
+/* What one call is about. */
+struct work {
+	struct redoma *h;
+	const struct redoma_formula_request *q;
+	struct redoma_sheet *sheet;
+	bool *used;
+	bool whole; /* the formulas see all rows: no part will do */
+	int64_t now_us;
+	unsigned splits;
+};
+
+void redoma_sheet_free(struct redoma_sheet *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		redoma_result_free(s->results[i]);
+	redoma_result_free(s->last);
+	free(s->results);
+	free(s->parts);
+	free(s);
+}
+
+static void sheet_cleanup(struct redoma_sheet **s)
+{
+	redoma_sheet_free(*s);
+}
+
+/* Of a row that failed alone only its cell tells. */
+struct redoma_result *redoma_sheet_result(const struct redoma_sheet *s)
+{
+	size_t i = s->n;
+
+	if (s->last || !s->n)
+		return s->last;
+	while (i > 1 && s->results[i - 1]->status != REDOMA_STATUS_OK)
+		i--;
+	return s->results[i - 1];
+}
+
+uint64_t redoma_sheet_rows(const struct redoma_sheet *s)
+{
+	return s->rows;
+}
+
+struct redoma_cell redoma_sheet_cell(const struct redoma_sheet *s,
+				     uint64_t formula, uint64_t row)
+{
+	size_t low = 0, high = s->n;
+
+	while (low + 1 < high) {
+		size_t mid = (low + high) / 2;
+
+		if (s->parts[mid].from <= row)
+			low = mid;
+		else
+			high = mid;
+	}
+	if (low < s->n && row - s->parts[low].from < s->parts[low].rows &&
+	    formula < s->parts[low].formulas)
+		return sheet_cell(&s->parts[low], formula,
+				  row - s->parts[low].from);
+	return (struct redoma_cell){REDOMA_CELL_BLANK, 0, 0, NULL, 0};
+}
+
+/* ---- which columns a jar has to have ---- */
+
+/* .name or ["name"]: a name is told, and stands in the text itself. */
+static bool tells_name(struct str text)
+{
+	size_t at = 2;
+
+	if (str_starts(text, STR(".")))
+		return true;
+	if (!str_starts(text, STR("[\"")) && !str_starts(text, STR("['")))
+		return false;
+	while (at < text.len && text.p[at] != text.p[1])
+		at++;
+	return at + 1 < text.len && text.p[at + 1] == ']';
+}
+
+static bool names_all(struct str text, const char *word)
+{
+	size_t end;
+
+	while (str_has_word(text, str_of(word), &end)) {
+		text = str_after(text, end);
+		if (!tells_name(text))
+			return true;
+	}
+	return false;
+}
+
+static void find_used(struct work *w)
+{
+	const struct redoma_formula_request *q = w->q;
+	bool all = false;
+	size_t end;
+
+	for (uint64_t i = 0; i < q->n_formulas; i++) {
+		struct str text = str_of(q->formulas[i].text);
+
+		all = all || memchr(text.p, '\\', text.len) ||
+		      names_all(text, "row") || names_all(text, "rows") ||
+		      names_all(text, "col");
+		w->whole = w->whole || str_has_word(text, STR("rows"), &end);
+	}
+	for (uint64_t i = 0; i < q->n_columns; i++) {
+		w->used[i] = all;
+		for (uint64_t k = 0; k < q->n_formulas && !w->used[i]; k++)
+			w->used[i] = strstr(q->formulas[k].text,
+					    q->columns[i].name) != NULL;
+	}
+}
+
+/* ---- batches ---- */
+
+static int keep_part(struct redoma_sheet *s, const struct sheet_part *part,
+		     struct redoma_result *result, struct redoma_error *err)
+{
+	if (s->n == s->room) {
+		size_t room = s->room ? 2 * s->room : 8;
+		void *p = realloc(s->parts, room * sizeof *s->parts);
+		void *q;
+
+		if (p)
+			s->parts = p;
+		q = p ? realloc(s->results, room * sizeof(*s->results)) : NULL;
+		if (!q) {
+			redoma_result_free(result);
+			return err_nomem(err, WHERE);
+		}
+		s->results = q;
+		s->room = room;
+	}
+	s->parts[s->n] = *part;
+	s->results[s->n++] = result;
+	return 0;
+}
+
+static int run_rows(struct work *w, uint64_t from, uint64_t rows,
+		    struct redoma_result **ret, struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf batch = {.cap = FRAME_TEXT_MAX};
+	const struct sheet_slice slice = {w->q, w->used, from, rows, w->now_us};
+	struct redoma_request q = REDOMA_REQUEST_INIT;
+	int r = sheet_encode(&slice, &batch, err);
+
+	if (r)
+		return r;
+	q.tenant = w->q->tenant;
+	q.language = w->q->language ? w->q->language : "js";
+	q.name = "formula";
+	q.input = batch.data;
+	q.input_len = batch.len;
+	q.narrow = w->q->narrow;
+	return run_batch(w->h, &q, ret, err);
+}
+
+/* Ended by what one row may have done to the others: how to say that, or
+ * NULL. */
+static const char *row_failed(const struct work *w,
+			      const struct redoma_result *res)
+{
+	if (w->whole || w->splits >= SPLITS_MAX)
+		return NULL;
+	switch (res->status) {
+	case REDOMA_STATUS_MEMORY_LIMIT:
+		return "#VALUE! the row needs more memory than a run may have";
+	case REDOMA_STATUS_OUTPUT_LIMIT:
+		return "#VALUE! the row's result is larger than an output may "
+		       "be";
+	case REDOMA_STATUS_STACK_LIMIT:
+		return "#VALUE! the row needs more stack than there is";
+	case REDOMA_STATUS_TRAP:
+		return "#VALUE! the row made the interpreter fail";
+	default:
+		return NULL;
+	}
+}
+
+static int answer_with(struct work *w, const char *why,
+		       struct redoma_result *res, struct redoma_error *err)
+{
+	w->splits++;
+	buf_clear(&res->value);
+	if (!sheet_fail(w->q->n_formulas, why, &res->value))
+		return 0;
+	redoma_result_free(res);
+	return err_nomem(err, WHERE);
+}
+
+static int one_batch(struct work *w, uint64_t from, uint64_t rows,
+		     bool *ret_split, struct redoma_error *err)
+{
+	struct redoma_result *res;
+	struct sheet_part part = {
+		.from = from, .rows = rows, .formulas = w->q->n_formulas};
+	const char *why;
+	int r = run_rows(w, from, rows, &res, err);
+
+	if (r)
+		return r;
+	why = row_failed(w, res);
+	*ret_split = why && rows > 1;
+	if (*ret_split) {
+		redoma_result_free(res);
+		return 0;
+	}
+	r = why ? answer_with(w, why, res, err) : 0;
+	if (r)
+		return r;
+	part.p = res->value.data;
+	part.len = res->value.len;
+	if ((why || res->status == REDOMA_STATUS_OK) && sheet_check(&part))
+		return keep_part(w->sheet, &part, res, err);
+	if (res->status == REDOMA_STATUS_OK) {
+		res->status = REDOMA_STATUS_TRAP;
+		res->exit_code = 1;
+		if (buf_addf(&res->name, "Trap") ||
+		    buf_addf(&res->message, "the interpreter's answer makes "
+					    "no sense")) {
+			redoma_result_free(res);
+			return err_nomem(err, WHERE);
+		}
+	}
+	w->sheet->last = res;
+	return 0;
+}
+
+/* As many rows as an answer has room for. */
+static uint64_t step_of(const struct work *w)
+{
+	const struct policy *p = w->q->narrow
+					 ? (const struct policy *)w->q->narrow
+					 : w->h->policy;
+	uint64_t n = p->limits.output_bytes / CELL_BYTES / w->q->n_formulas;
+
+	if (w->whole)
+		return w->q->rows;
+	return n < 1 ? 1 : n > ROWS_MAX ? ROWS_MAX : n;
+}
+
+/* Halved where a batch fails, until the row that does it is alone. */
+static int all_batches(struct work *w, struct redoma_error *err)
+{
+	uint64_t most = step_of(w), step = most, at = 0;
+	int r = 0;
+
+	do {
+		uint64_t left = w->q->rows - at;
+		uint64_t rows = left < step ? left : step;
+		bool split = false;
+
+		r = one_batch(w, at, rows, &split, err);
+		if (split) {
+			w->splits++;
+			step = (rows + 1) / 2;
+			continue;
+		}
+		at += rows;
+		step = step < most ? 2 * step : most;
+	} while (!r && !w->sheet->last && at < w->q->rows);
+	w->sheet->rows = w->sheet->last ? 0 : at;
+	for (size_t i = 0; i < w->sheet->n && w->sheet->last; i++)
+		w->sheet->rows += w->sheet->parts[i].rows;
+	return r;
+}
+
+static bool is_column(const struct redoma_column *c, uint64_t rows)
+{
+	if (!c->name || c->layout > REDOMA_COLUMN_TIME_US)
+		return false;
+	if (!rows)
+		return true;
+	return c->values && (c->layout != REDOMA_COLUMN_CELLS || c->validity);
+}
+
+static int check(const struct redoma_formula_request *q,
+		 struct redoma_error *err)
+{
+	if (!q->n_formulas || !q->formulas || q->n_formulas > 1000)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "a request has 1 to 1000 formulas");
+	if ((q->n_columns && !q->columns) || q->n_columns > 16384 ||
+	    q->rows > UINT32_MAX / 16)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "a table has at most 16384 columns and 268 "
+			       "million rows a call");
+	for (uint64_t i = 0; i < q->n_formulas; i++)
+		if (!q->formulas[i].name || !q->formulas[i].text)
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "each formula has a name and a text");
+	for (uint64_t i = 0; i < q->n_columns; i++)
+		if (!is_column(&q->columns[i], q->rows))
+			return err_set(err, REDOMA_E_INVALID, WHERE,
+				       "each column has a name, a layout and "
+				       "values");
+	if (q->row_us > UINT32_MAX)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "row_us is over an hour");
+	return 0;
+}
+
+static int evaluate(struct redoma *h, struct redoma_formula_request *q,
+		    struct redoma_sheet **ret, struct redoma_error *err)
+{
+	CLEANUP(sheet_cleanup) struct redoma_sheet *s = NULL;
+	CLEANUP_FREE bool *used = NULL;
+	struct work w = {.h = h, .q = q, .now_us = q->now_us};
+	int r = check(q, err);
+
+	if (r)
+		return r;
+	if (!q->row_us)
+		q->row_us = ROW_US;
+	if (!w.now_us)
+		w.now_us = (int64_t)clock_realtime_us();
+	w.sheet = s = calloc(1, sizeof *s);
+	w.used = used = calloc(q->n_columns + 1, sizeof *used);
+	if (!s || !used)
+		return err_nomem(err, WHERE);
+	find_used(&w);
+	r = all_batches(&w, err);
+	if (!r)
+		*ret = TAKE_PTR(s);
+	return r;
+}
+
+int redoma_formula(struct redoma *h, const struct redoma_formula_request *q,
+		   struct redoma_sheet **ret, struct redoma_error *err)
+{
+	struct redoma_formula_request known;
+	int r;
+
+	if (!h || !q || !ret)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "redoma_formula needs a handle, a request and "
+			       "a place for the sheet");
+	r = handle_begin(h, err);
+	if (r)
+		return r;
+	r = fit_struct(&known, sizeof known, q, q->size, err);
+	if (!r)
+		r = evaluate(h, &known, ret, err);
+	handle_end(h);
+	return r;
+}

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""redoma formula: what formulas come to, and what tables in and out hold."""
+import csv
+import io
+import json
+import pathlib
+import random
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from lib_redoma import *
+
+csv.field_size_limit(1 << 24)
+HERE = pathlib.Path(__file__).resolve().parent
+ONE = "price,qty,name,blank,when\n120,3,Widget,,2024-02-29\n"
+
+
+def formula(table, *args, ok=True, name="t.csv", **kw):
+    r = command("formula", *args, write(name, table), **kw)
+    need(not ok or r.code == 0, r.about())
+    return r
+
+
+def column(r, name="result"):
+    return [row[name] for row in csv.DictReader(io.StringIO(r.out.decode()))]
+
+
+def value(expr, table=ONE, *args):
+    return column(formula(table, expr, *args))
+
+
+@case("the helpers' table")
+def _():
+    rows = []
+    for line in (HERE / "formulas.txt").read_text().splitlines():
+        if line and not line.startswith("# "):
+            text, _, cell = line.rpartition("=>")
+            rows.append((text.strip(), cell.strip()))
+    need(len(rows) > 250, f"{len(rows)} rows")
+    args = []
+    for n, (text, _) in enumerate(rows):
+        args += ["--formula", f"f{n}={text}"]
+    r = formula(ONE, *args)
+    got = next(csv.DictReader(io.StringIO(r.out.decode())))
+    wrong = []
+    for n, (text, cell) in enumerate(rows):
+        want = next(csv.reader([cell]), [""])[0] if cell else ""
+        if got[f"f{n}"] != want:
+            wrong.append(f"{text}: {got[f'f{n}']!r}, wanted {want!r}")
+    need(not wrong, "\n  ".join([f"{len(wrong)} of {len(rows)}"] + wrong))
+
+
+@case("other cells stay as they were, and no row is lost")
+def _():
+    table = ('id;note;x\r\n007;"a ""b""\nc";1.50\r\n\r\n'
+             '9007199254740993;;\r\n1;z\r\n')
+    r = formula(table, "x * 2")
+    need(r.out.decode() == 'id;note;x;result\n007;"a ""b""\nc";1.50;3\n'
+         '9007199254740993;;;0\n1;z;;0\n', r.about())
+
+
+@case("formulas use each other, in whatever order they stand")
+def _():
+    r = formula("a\n1\n2\n0\n", "--formula", "d=c + 1", "--formula",
+                "c=10 / b", "--formula", "b=a * 2", "--formula",
+                "s=SUM(rows.b)", "--formula", "e=IFERROR(d, -1)")
+    need(column(r, "d") == ["6", "3.5", "#DIV/0!"], r.about())
+    need(column(r, "c") == ["5", "2.5", "#DIV/0!"], r.about())
+    need(column(r, "s") == ["6", "6", "6"], r.about())
+    need(column(r, "e") == ["6", "3.5", "-1"], r.about())
+    r = formula("a\n1\n", "--formula", "x=y", "--formula", "y=x", ok=False)
+    need(r.code == 5 and b"circle" in r.err, r.about())
+
+
+@case("an error is its row's alone, and stderr counts them")
+def _():
+    r = formula("a\n1\n0\nx\n", "10 / a")
+    need(column(r) == ["10", "#DIV/0!", "#NUM!"], r.about())
+    need(b"2 cells are an error: 1 #DIV/0!, 1 #NUM!; the first in row 2"
+         in r.err, r.about())
+
+
+@case("a formula that does not parse is told by name")
+def _():
+    for text, says in (("1 +", "formula result"), ("(1", "not closed"),
+                       ("1); (2", "closing"), ("a; b", "semicolon"),
+                       ("", "empty"), ("IF(1)", "IF takes"),
+                       ("await 1", "does not wait"), ("1 }) + ({", "closing"),
+                       ("import('x')", "import"), ("'", "not closed")):
+        r = formula(ONE, text, ok=False)
+        need(r.code == 5 and says in r.err.decode(), f"{text}: {r.about()}")
+        need(r.out.count(b"\n") <= 1, r.about())
+
+
+@case("names of columns are data")
+def _():
+    table = "__proto__,constructor,Unit price,SUM,class,preço,rows\n" \
+            "1,2,3,4,5,6,7\n"
+    for text, want in (("__proto__", "1"), ("constructor", "2"),
+                       ('col["Unit price"]', "3"), ('col["SUM"]', "4"),
+                       ("SUM(1, 2)", "3"), ("col['class']", "5"),
+                       ("preço", "6"), ("col.rows", "7"),
+                       ('row["__pro" + "to__"]', "1"),
+                       ("Object.getPrototypeOf(row) === null", "true"),
+                       ("Object.keys(row).length", "7"),
+                       ("'x' in row", "false")):
+        need(value(text, table) == [want], f"{text}: {value(text, table)}")
+
+
+@case("kinds of columns are told once and hold for the table")
+def _():
+    rows = ["%d" % n for n in range(70000)] + ["n/a", "12"]
+    got = value("typeof x", "x\n" + "\n".join(rows) + "\n")
+    need(got[:70000] == ["number"] * 70000 and
+         got[70000:] == ["string", "number"], str(got[-3:]))
+    need(value("typeof z", "z\n01\n2\n") == ["string"] * 2, "leading zero")
+    r = formula("z\n1\nx\n", "z + 1", "--type", "z=number")
+    need(column(r) == ["2", "#VALUE!"], r.about())
+    need(value("z", "z\n01\n", "--type", "z=text") == ["01"], "text")
+
+
+@case("JSON Lines, and from one form to the other")
+def _():
+    lines = '{"a": 1, "s": "x\\ny"}\n\n{"a":2.5,"b":[1],"d":"2024-01-01"}\n{}\n'
+    r = formula(lines, "IF(a, a * 2, s)", name="t.jsonl")
+    got = [json.loads(x) for x in r.out.splitlines()]
+    need([x["result"] for x in got] == [2, 5, None], r.about())
+    need(got[1]["b"] == [1] and got[2] == {"result": None}, r.about())
+    out = scratch() / "out.csv"
+    formula(lines, "a / 0", "-o", out, name="t.jsonl")
+    got = list(csv.DictReader(out.open(newline="")))
+    need(got[0]["s"] == "x\ny" and got[0]["result"] == "#DIV/0!", str(got))
+    out = scratch() / "out.jsonl"
+    formula('a,b,c\n1,"x ""y""",2024-01-02\n,z,\n', "a / 0", "-o", out)
+    got = [json.loads(x) for x in out.read_text().splitlines()]
+    need(got[0]["a"] == 1 and got[0]["b"] == 'x "y"' and
+         got[0]["c"] == "2024-01-02" and
+         got[0]["result"]["error"] == "#DIV/0!", str(got))
+    need(got[1]["a"] is None, str(got))
+    r = formula('{"a":1}\nx\n', "a", ok=False, name="t.jsonl")
+    need(r.code == 2 and b"line 2" in r.err, r.about())
+
+
+@case("an output is whole or not there")
+def _():
+    out = scratch() / "whole.csv"
+    r = formula("a\n1\n", "while", "-o", out, ok=False)
+    need(r.code == 5 and not out.exists(), r.about())
+    need(not list(scratch().glob("*.part")), "a part was left")
+    formula("a\n1\n", "a", "-o", out)
+    need(out.read_text() == "a,result\n1,1\n", out.read_text())
+
+
+@case("a million cells are those of a plain loop")
+def _():
+    rng = random.Random(5)
+    rows = [(round(rng.uniform(1, 200), 2), rng.randrange(1, 9), "k%d" % n)
+            for n in range(100000)]
+    table = "price,qty,key\n" + "".join("%s,%d,%s\n" % r for r in rows)
+    got = value("IF(qty > 3, price * qty, 0)", table)
+    want = [p * q if q > 3 else 0 for p, q, _ in rows]
+    need(len(got) == len(want), f"{len(got)} rows")
+    for n, (a, b) in enumerate(zip(got, want)):
+        need(float(a) == b, f"row {n}: {a}, wanted {b}")
+
+
+@case("memory does not grow with the table")
+def _():
+    row = "1234.5,7," + "x" * 100 + "\n"
+    table = "price,qty,note\n" + row * 1500000  # 165 MB
+    r = command("formula", "price * qty", "-", stdin=table.encode(),
+                timeout=100)
+    need(r.code == 0 and r.out.count(b"\n") == 1500001, r.text[-300:])
+
+
+@case("refusals say what to do")
+def _():
+    t = write("t.csv", "a,b\n1,2\n")
+    for args, says in ((("a",), "needs an expression"),
+                       (("a", t, "--lang", "py"), "js"),
+                       (("a", t, "--type", "zz=number"), "no column"),
+                       (("a", t, "--type", "a=float"), "number integer"),
+                       (("a", t, "--row-time", "2h"), "unit of time"),
+                       (("a", scratch() / "none.csv"), "No such file"),
+                       (("a", write("long.csv", "a\n1,2\n")), "line 2"),
+                       (("a", write("empty.csv", "")), "empty"),
+                       (("--formula", "x", t), "NAME=EXPR")):
+        r = command("formula", *args)
+        need(r.code in (2, 70) and says in r.text, f"{args}: {r.about()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Hostile formulas: rows that never end, rows that leave something for the
+next one, tables that are bombs.  Beside each stands its control."""
+import csv
+import io
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from lib_redoma import *
+
+
+csv.field_size_limit(1 << 24)
+
+
+def formula(table, *args, **kw):
+    path = table if isinstance(table, pathlib.Path) else write("t.csv", table)
+    return command("formula", *args, path, **kw)
+
+
+def column(r):
+    need(r.code == 0, r.about())
+    return [row["result"] for row in csv.DictReader(io.StringIO(
+        r.out.decode()))]
+
+
+TABLE = "n\n" + "".join("%d\n" % n for n in range(6))
+
+
+@case("one row of a million never ends: it alone is an error")
+def _():
+    table = write("million.csv", "n\n" + "".join(
+        "%d\n" % n for n in range(1000000)))
+    loop = "n === 654321 ? (() => { for (;;); })() : n + 1"
+    r = formula(table, loop, timeout=60)
+    got = column(r)
+    need(len(got) == 1000000 and got[654321] == "#TIME!", r.about()[:300])
+    del got[654321]
+    want = [str(n + 1) for n in range(1000000) if n != 654321]
+    need(got == want, "other rows changed")
+    need(b"1 cell is an error: 1 #TIME!" in r.err, str(r.err))
+
+
+@case("the time of a row is that of --row-time")
+def _():
+    busy = "n === 3 ? (() => { const e = Date.now() + 300; " \
+           "while (Date.now() < e); return 'done'; })() : 1"
+    got = column(formula(TABLE, busy))
+    need(got[3] == "#TIME!" and got[4] == "1", str(got))
+    got = column(formula(TABLE, busy, "--row-time", "5s"))
+    need(got[3] == "done", str(got))
+
+
+LOOPS = [
+    ("a loop inside try", "(() => { for (;;) try { for (;;); } "
+     "catch { } finally { continue; } })()"),
+    ("a regular expression", "/^(a+)+$/.test('a'.repeat(40) + 'b')"),
+    ("an array", "Array.from({ length: 1e9 }, () => 1).length"),
+    ("a sort that never agrees", "(() => { for (;;) Array.from({ length: "
+     "1000 }, (v, i) => i).sort(() => Math.random() - 0.5); })()"),
+    ("a getter of itself", "(() => { const o = { get x() { for (;;); } }; "
+     "return o.x; })()"),
+    ("a primitive that loops", "({ valueOf() { for (;;); } }) * 2"),
+    ("a generator", "[...(function*() { for (;;); })()]"),
+    ("IFERROR around a loop", "IFERROR((() => { for (;;); })(), 'caught')"),
+]
+for _name, _text in LOOPS:
+    @case(f"ended, and the next row is right: {_name}")
+    def _(text=_text):
+        r = formula(TABLE, f"n === 2 ? {text} : n * 2", timeout=30)
+        got = column(r)
+        need(got[2] in ("#TIME!", "#VALUE!"), r.about())
+        need(got[:2] + got[3:] == ["0", "2", "6", "8", "10"], r.about())
+
+
+@case("every row loops: the wall limit ends the run")
+def _():
+    r = formula("n\n" + "1\n" * 1000, "(() => { for (;;); })()",
+                "--limit", "wall=1s", timeout=20)
+    need(r.code == 3 and b"wall" in r.err, r.about())
+    need(r.seconds < 6 * SLOW, r.about())
+
+
+@case("one row takes all memory, all stack, all room: it alone fails")
+def _():
+    for text in ("'x'.repeat(1 << 28).length + new Array(1e8).fill(0).length",
+                 "(function f() { return f() + 1; })()",
+                 "(() => { const a = []; for (;;) a.push('x'.repeat(1e6) + "
+                 "a.length); })()",
+                 "'x'.repeat(1 << 27)"):
+        r = formula(TABLE, f"n === 2 ? {text} : n * 2", "--row-time", "5s",
+                    timeout=60)
+        if r.code == 0:
+            got = column(r)
+            need(got[2] in ("#VALUE!", "#TIME!", "#NUM!"), r.about())
+            need(got[:2] + got[3:] == ["0", "2", "6", "8", "10"], r.about())
+        else:
+            need(r.code == 3, r.about())
+
+
+LEAKS = [
+    ("a global", "(globalThis.seen = (globalThis.seen ?? 0) + 1)"),
+    ("a built-in function", "(Math.abs = () => 666, ABS(-1))"),
+    ("a prototype", "(Array.prototype.leak = index, [].leak)"),
+    ("Object.prototype", "(Object.prototype.leak = index, ({}).leak)"),
+    ("a helper", "(SUM.cache = (SUM.cache ?? 0) + 1)"),
+    ("a helper by name", "(globalThis.SUM = () => 666)"),
+    ("Object.defineProperty", "Object.defineProperty(String.prototype, "
+     "'trim', { value: () => 'leak' })"),
+    ("Reflect.set", "Reflect.set(Number.prototype, 'leak', index)"),
+    ("setPrototypeOf", "Object.setPrototypeOf(Math, { leak: 1 })"),
+    ("a column", "(rows.n[0] = 666)"),
+    ("a column by its methods", "rows.n.push(666)"),
+    ("the table", "(rows.n = [1])"),
+    ("the prototype of generators", "((function*() {}).constructor.prototype"
+     ".leak = 1)"),
+    ("the prototype of async functions", "(Object.getPrototypeOf(function*()"
+     " {}).leak = 1)"),
+    ("an iterator's prototype", "(Object.getPrototypeOf([][Symbol.iterator]"
+     "()).next = () => 666)"),
+    ("delete", "delete Math.max"),
+]
+for _name, _text in LEAKS:
+    @case(f"no row leaves anything for the next: {_name}")
+    def _(text=_text):
+        probe = (f"index === 0 ? (() => {{ try {{ return {text}; }} catch (e) "
+                 "{ return e.name; } })() : [typeof globalThis.seen, "
+                 "ABS(-1), [].leak, ({}).leak, SUM.cache, SUM(1, 2), "
+                 "' a '.trim(), (5).leak, Math.leak, rows.n[0], "
+                 "rows.n.length, [...[7]][0], typeof Math.max, "
+                 "(function*() {}).leak].join()")
+        got = column(formula(TABLE, probe))
+        want = "undefined,1,,,,3,a,,,0,6,7,function,"
+        need(got[1:] == [want] * 5, f"{got[0]}: {got[1]}")
+    
+@case("the control: what a row makes is there within the row")
+def _():
+    got = column(formula(TABLE, "(() => { const o = {}; o.x = n; return o.x; "
+                         "})()"))
+    need(got == ["0", "1", "2", "3", "4", "5"], str(got))
+
+
+@case("no text becomes code, and no way leads to another realm")
+def _():
+    for text in ("eval('1')", "(0, eval)('1')", "Function('return 1')()",
+                 "(() => {}).constructor('return 1')()",
+                 "(function*() {}).constructor('yield 1')()",
+                 "SUM.constructor('return 1')()",
+                 "new (rows.n.constructor.constructor)('return 1')()",
+                 "require('fs')", "process.exit(1)", "console.log(1)",
+                 "fetch('http://127.0.0.1')", "std", "os", "tools.x()",
+                 "setTimeout(() => 1)", "input"):
+        got = column(formula("n\n1\n", text))
+        need(got in (["#NAME?"], ["#VALUE!"]), f"{text}: {got}")
+
+
+@case("bombs of CSV end in one sentence")
+def _():
+    for name, data in (("quote.csv", b'a,b\n1,"' + b"x" * (40 << 20)),
+                       ("commas.csv", b"a\n" + b"," * (1 << 20)),
+                       ("line.csv", b"a\n" + b"x" * (40 << 20)),
+                       ("zero.csv", b"\0" * 100000),
+                       ("header.csv", b"a," * 20000)):
+        r = formula(write(name, data), "1", timeout=30)
+        need(r.code == 2 and r.err.count(b"\n") == 1, r.about()[:600])
+    r = formula(write("wide.csv", b"a,b\n1," + b"x" * (8 << 20) + b"\n2,y\n"),
+                "LEN(b)")
+    need(column(r) == [str(8 << 20), "1"], r.text[-200:])
+
+
+@case("formulas that are bombs end in one sentence")
+def _():
+    for text in ("(" * 5000 + "1" + ")" * 5000, "1+" * 40000 + "1",
+                 "IF(" * 3000, "`${" * 3000, "SUM(" + "1," * 40000 + "1)"):
+        r = command("formula", "--formula", "x=" + text,
+                    write("t.csv", TABLE), timeout=30)
+        need(r.code in (0, 3, 5), f"{text[:20]}: {r.about()[-300:]}")
+
+
+if __name__ == "__main__":
+    main()
