@@ -5,13 +5,16 @@
  * use, warms up, and waits on descriptor 3.  Messages are a header of two u32
  * (kind, length; little endian) and the body; see docs/design/native.md. */
 const fs = require('node:fs');
+const net = require('node:net');
 const path = require('node:path');
 const util = require('node:util');
 const vm = require('node:vm');
 const Module = require('node:module');
 
-const READY = 1, RUN = 2, VALUE = 3, ERROR = 4, EXIT = 5;
-const PARTS = {1: 'source', 2: 'name', 3: 'input', 4: 'argv', 5: 'env'};
+const READY = 1, RUN = 2, VALUE = 3, ERROR = 4, EXIT = 5, CALL = 6;
+const PARTS = {1: 'source', 2: 'name', 3: 'input', 4: 'argv', 5: 'env',
+	       6: 'tools'};
+const IN_FLIGHT = 7;
 const CHANNEL = 3;
 
 const HEADER = 8;
@@ -44,20 +47,33 @@ function message(kind, text = '') {
 	return Buffer.concat([head, body]);
 }
 
+const idle = new Int32Array(new SharedArrayBuffer(4));
+
+/* A channel that is listened to does not block. */
 function send(all) {
 	let at = 0;
-	while (at < all.length)
-		at += fs.writeSync(CHANNEL, all, at);
+	while (at < all.length) {
+		try {
+			at += fs.writeSync(CHANNEL, all, at);
+		} catch (e) {
+			if (e.code !== 'EAGAIN')
+				throw e;
+			Atomics.wait(idle, 0, 0, 1);
+		}
+	}
 }
 
 function unpack(body) {
-	const request = {argv: [], env: [], source: '', name: 'agent.js',
-			 input: null};
+	const request = {argv: [], env: [], tools: [], source: '',
+			 name: 'agent.js', input: null, inFlight: 1};
 	let at = 4;
 	for (let n = body.readUInt32LE(0); n > 0; n--) {
-		const key = PARTS[body.readUInt32LE(at)];
+		const kind = body.readUInt32LE(at);
+		const key = PARTS[kind];
 		const length = body.readUInt32LE(at + 4);
 		const text = body.toString('utf8', at + 8, at + 8 + length);
+		if (kind === IN_FLIGHT)
+			request.inFlight = body.readUInt32LE(at + 8);
 		at += 8 + length;
 		if (Array.isArray(request[key]))
 			request[key].push(text);
@@ -175,6 +191,143 @@ function revive(v) {
 	return REVIVE[v.$redoma](v.value);
 }
 
+/* ---- tools ---- */
+
+const TEXT_MAX = 1 << 20; // of one call
+const NAME_MAX = 256;
+
+const calls = {last: 0, inFlight: 1, sent: new Map(), unsent: [],
+	       socket: null};
+
+/* The words of a failure, put on the error that was made where the tool was
+ * called: its stack leads there. */
+function failure(call, name, message) {
+	const stack = String(call.error.stack).split('\n').slice(1)
+		.filter(isTheirs);
+	const fields = {tool: call.tool, name, message,
+			stack: [`${name}: ${message}`, ...stack].join('\n')};
+	for (const [k, value] of Object.entries(fields))
+		Object.defineProperty(call.error, k, {value, writable: true,
+			configurable: true});
+	return call.error;
+}
+
+/* Why a call cannot be sent; or undefined. */
+function flaw(call) {
+	if (call.text.length > TEXT_MAX)
+		return 'the arguments of one call are over 1 MiB: grant a ' +
+			'file, or call it for a part at a time';
+	return call.text.indexOf(0) > NAME_MAX
+		? 'the tool cannot be called here' : undefined;
+}
+
+/* As many as may be under way; the run goes on while one is. */
+function sendMore() {
+	while (calls.unsent.length && calls.sent.size < calls.inFlight) {
+		const call = calls.unsent.shift();
+		const why = flaw(call);
+		if (why) {
+			call.reject(failure(call, 'ToolError', why));
+			continue;
+		}
+		const number = Buffer.alloc(4);
+		number.writeUInt32LE(++calls.last);
+		calls.sent.set(calls.last, call);
+		send(message(CALL, Buffer.concat([number, call.text])));
+	}
+	if (calls.sent.size)
+		calls.socket.ref();
+	else
+		calls.socket.unref();
+}
+
+function settle(body) {
+	const number = body.readUInt32LE(0);
+	const call = calls.sent.get(number);
+	calls.sent.delete(number);
+	if (body[4]) {
+		const end = body.indexOf(0, 5);
+		call.reject(failure(call, body.toString('utf8', 5, end),
+				    body.toString('utf8', end + 1)));
+		return;
+	}
+	try {
+		call.resolve(revive(JSON.parse(body.toString('utf8', 5))));
+	} catch {
+		call.reject(failure(call, 'ToolError', 'the tool\'s answer ' +
+			'cannot be read: it is nested too deeply, or has a ' +
+			'$redoma tag that is unknown'));
+	}
+}
+
+/* Answers as they come, in pieces of any size. */
+function listen() {
+	let kept = [];
+	let have = 0;
+	let want = HEADER;
+	calls.socket = new net.Socket({fd: CHANNEL, allowHalfOpen: true});
+	calls.socket.on('data', (piece) => {
+		kept.push(piece);
+		have += piece.length;
+		while (have >= want) {
+			const all = kept.length > 1 ? Buffer.concat(kept)
+						    : kept[0];
+			const end = HEADER + all.readUInt32LE(4);
+			kept = [all];
+			want = end;
+			if (have < end)
+				break;
+			kept = [all.subarray(end)];
+			have -= end;
+			want = HEADER;
+			settle(all.subarray(HEADER, end));
+		}
+		sendMore();
+	});
+	calls.socket.unref();
+}
+
+function makeTool(tool) {
+	const f = {[tool]: (args = {}) => new Promise((resolve, reject) => {
+		if (typeof args !== 'object' || args === null ||
+		    Array.isArray(args))
+			throw new TypeError(`tools.${tool} takes one object: ` +
+				'its arguments by name');
+		const error = new Error();
+		Error.captureStackTrace(error, f[tool]);
+		const json = JSON.stringify(carry(args, 'arguments'));
+		calls.unsent.push({tool, error, resolve, reject,
+				   text: Buffer.from(`${tool}\0${json}`)});
+		sendMore();
+	})};
+	return f[tool];
+}
+
+/* A name that was not granted is called all the same: the caller of this run
+ * learns of it, and the program is told. */
+const handler = {
+	get(table, name) {
+		if (typeof name === 'symbol' || name in table ||
+		    name === 'then' || name === 'toJSON' ||
+		    name === 'constructor')
+			return table[name];
+		return makeTool(name);
+	},
+};
+
+function setTools(request) {
+	const table = Object.create(null);
+	if (!request.tools.length)
+		return;
+	for (const name of request.tools)
+		table[name] = makeTool(name);
+	Object.defineProperty(globalThis, 'tools', {
+		value: new Proxy(table, handler), writable: true,
+		configurable: true});
+	calls.inFlight = request.inFlight;
+	listen();
+}
+
 /* ---- a run ---- */
 
 const OPEN = '(async (input) => {';
@@ -245,8 +398,8 @@ function moduleUrl(source) {
 
 async function runModule(request) {
 	const m = await import(moduleUrl(request.source));
-	return typeof m.default === 'function' ? m.default(globalThis.input)
-					       : m.default;
+	return typeof m.default === 'function'
+		? m.default(globalThis.input, globalThis.tools) : m.default;
 }
 
 function prepare(request) {
@@ -275,12 +428,16 @@ function renamed(text, name) {
 				  () => name));
 }
 
+/* A line of a stack that is none of ours or of node's. */
+function isTheirs(line) {
+	return !line.includes(__filename) && !/\(node:|at node:/.test(line);
+}
+
 function told(e, name) {
-	const own = (line) => !line.includes(__filename) &&
-			      !/\(node:|at node:/.test(line);
 	const isError = util.types.isNativeError(e);
 	const stack = isError
-		? renamed(String(e.stack), name).split('\n').filter(own) : [];
+		? renamed(String(e.stack), name).split('\n').filter(isTheirs)
+		: [];
 	const places = stack.filter((l) => l.includes(name + ':'))
 		.map((l) => l.slice(l.lastIndexOf(name + ':') + name.length + 1)
 			.split(':').map((n) => parseInt(n, 10)));
@@ -411,6 +568,7 @@ async function main() {
 		process.reallyExit(70);
 	const request = unpack(body);
 	setGlobals(request);
+	setTools(request);
 	run(request);
 }
 

@@ -7,6 +7,7 @@ use, warms up, and waits on descriptor 3.  Messages are a header of two u32
 import ast
 import atexit
 import base64
+import collections
 import datetime
 import decimal
 import gc
@@ -16,32 +17,50 @@ import linecache
 import math
 import os
 import re
+import select
 import struct
 import sys
+import threading
 import traceback
+import types
 
-READY, RUN, VALUE, ERROR, EXIT = 1, 2, 3, 4, 5
-SOURCE, NAME, INPUT, ARGV, ENV = 1, 2, 3, 4, 5
+READY, RUN, VALUE, ERROR, EXIT, CALL = 1, 2, 3, 4, 5, 6
+SOURCE, NAME, INPUT, ARGV, ENV, TOOL, IN_FLIGHT = 1, 2, 3, 4, 5, 6, 7
 CHANNEL = 3
 OWNER = os.getpid()  # a fork of a run has no word in it
 DEPTH = 200
 KEPT = "__redoma_value__"
-CO_COROUTINE = 0x80  # of inspect, which takes long to import
+CO_COROUTINE, CO_ASYNC_GENERATOR = 0x80, 0x200  # of inspect, a slow import
 HEADER = 8
 PIECE = 1 << 16
 
 
+kept = bytearray()  # of the channel, read and not yet taken
+
+
+def length():
+    """Of the message that has begun, as far as that is known."""
+    return HEADER if len(kept) < HEADER \
+        else HEADER + struct.unpack_from("<I", kept, 4)[0]
+
+
+def heard():
+    """A whole message is here."""
+    return len(kept) >= HEADER and len(kept) >= length()
+
+
 def receive():
     """One message: its kind and body.  Most come whole."""
-    have, want = bytearray(), HEADER
-    while len(have) < want:
-        part = os.read(CHANNEL, max(PIECE, min(want - len(have), PIECE << 4)))
+    while not heard():
+        want = min(length() - len(kept), PIECE << 4)
+        part = os.read(CHANNEL, max(PIECE, want))
         if not part:
             os._exit(0)  # the jail is gone
-        have += part
-        if want == HEADER and len(have) >= HEADER:
-            want += struct.unpack_from("<I", have, 4)[0]
-    return struct.unpack_from("<I", have)[0], bytes(memoryview(have)[HEADER:])
+        kept.extend(part)
+    end = length()
+    kind, body = struct.unpack_from("<I", kept)[0], bytes(kept[HEADER:end])
+    del kept[:end]
+    return kind, body
 
 
 def message(kind, body=b""):
@@ -56,7 +75,7 @@ def send(data):
 
 def unpack(body):
     request = {"argv": [], "env": [], "source": "", "name": "agent.py",
-               "input": None}
+               "input": None, "tools": [], "in_flight": 1}
     (n,) = struct.unpack_from("<I", body)
     at = 4
     for _ in range(n):
@@ -67,6 +86,10 @@ def unpack(body):
             request["argv"].append(os.fsdecode(text))
         elif tag == ENV:
             request["env"].append(os.fsdecode(text))
+        elif tag == TOOL:
+            request["tools"].append(text.decode())
+        elif tag == IN_FLIGHT:
+            (request["in_flight"],) = struct.unpack("<I", text)
         elif tag == SOURCE:
             request["source"] = text.decode()
         elif tag == NAME:
@@ -170,6 +193,11 @@ def carry(v, at="value", above=()):
                     f"{type(v).__name__}")
 
 
+print_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False,
+                              check_circular=False,
+                              separators=(",", ":")).encode
+
+
 def revive(v):
     if isinstance(v, list):
         return [revive(x) for x in v]
@@ -196,6 +224,290 @@ def revive(v):
     return simple[kind](value)
 
 
+# ---- tools ----
+
+TEXT_MAX, NAME_MAX = 1 << 20, 256  # of one call
+# What the library calls counts as its caller.
+LIBRARY = os.path.dirname(os.__file__) + os.sep
+
+
+class ToolError(Exception):
+    """A call that failed.  Its class has the name that the tool gave."""
+    __module__ = "redoma"
+    tool = name = message = None
+
+
+def failure(tool, name, message):
+    e = type(name, (ToolError,), {"__module__": "redoma"})(message)
+    e.tool, e.name, e.message = tool, name, message
+    return e
+
+
+class Call:
+    __slots__ = ("tool", "text", "over", "error", "value", "answer")
+
+    def given_up(self):
+        return self.answer is not None and self.answer.cancelled()
+
+
+class Wire:
+    """The calls of this run, of all its threads: one reads for all."""
+    def __init__(self):
+        self.turn = threading.Condition()
+        self.granted, self.in_flight = [], 1
+        self.unsent, self.sent, self.last = collections.deque(), {}, 0
+        self.reading = False
+        self.loops = set()  # that look at the channel
+
+    def add(self, call):
+        flush()  # what was printed before it comes before it
+        with self.turn:
+            self.unsent.append(call)
+            self.send_more()
+
+    def send_more(self):
+        """As many as may be under way."""
+        while self.unsent and len(self.sent) < self.in_flight:
+            call = self.unsent.popleft()
+            text, call.text = call.text, None
+            if call.given_up():
+                continue
+            if len(text) > TEXT_MAX:
+                settle(call, failure(
+                    call.tool, "ToolError", "the arguments of one call are "
+                    "over 1 MiB: grant a file, or call it for a part at a "
+                    "time"))
+            elif text.index(b"\0") > NAME_MAX:
+                settle(call, failure(call.tool, "ToolError",
+                                     "the tool cannot be called here"))
+            else:
+                self.last += 1
+                self.sent[self.last] = call
+                send(message(CALL, struct.pack("<I", self.last) + text))
+
+    def take(self, answer):
+        call = self.sent.pop(struct.unpack_from("<I", answer)[0])
+        if answer[4]:
+            name, said = answer[5:].split(b"\0", 1)
+            settle(call, failure(call.tool, name.decode(errors="replace"),
+                                 said.decode(errors="replace")))
+        else:
+            settle(call, *understood(call.tool, answer[5:]))
+
+    def take_all(self, answer):
+        """That one, and what came with it."""
+        self.take(answer)
+        while heard():
+            self.take(receive()[1])
+        self.send_more()
+        self.turn.notify_all()
+
+    def look(self):
+        """Called by a loop: something may be there."""
+        with self.turn:
+            if not self.reading and select.select([CHANNEL], [], [], 0)[0]:
+                self.take_all(receive()[1])
+
+    def hear(self):
+        """Waits for an answer, to whomever; holding the turn."""
+        if self.reading:
+            self.turn.wait()
+            return
+        self.reading = True
+        self.turn.release()
+        try:
+            answer = receive()[1]
+        finally:
+            self.turn.acquire()
+            self.reading = False
+        self.take_all(answer)
+
+    def wait_for(self, call):
+        with self.turn:
+            while not call.over:
+                self.hear()
+
+    def finish(self):
+        """A call that nobody waits for is still answered."""
+        with self.turn:
+            while not all(c.given_up()
+                          for c in (*self.sent.values(), *self.unsent)):
+                self.hear()
+
+
+wire = Wire()
+
+
+def settle(call, error, value=None):
+    call.over, call.error, call.value = True, error, value
+    answer = call.answer
+    if answer is None:
+        return
+    loop = answer.get_loop()
+    if running_loop() is loop:
+        set_answer(answer, error, value)
+    elif not loop.is_closed():
+        loop.call_soon_threadsafe(set_answer, answer, error, value)
+
+
+def set_answer(answer, error, value):
+    if answer.done():
+        return
+    if error is None:
+        answer.set_result(value)
+    else:
+        answer.set_exception(error)
+
+
+def understood(tool, text):
+    """Error and value."""
+    try:
+        return None, revive(json.loads(text))
+    except MemoryError:
+        raise
+    except Exception:
+        return failure(
+            tool, "ToolError", "the tool's answer cannot be read: it is "
+            "nested too deeply, or has a $redoma tag that is unknown"), None
+
+
+def running_loop():
+    asyncio = sys.modules.get("asyncio")
+    return asyncio and asyncio._get_running_loop()
+
+
+def in_async(frame):
+    """Whether the program's code at that frame is that of an `async def`.
+    Generator expressions and lambdas belong to what they stand in; what the
+    library calls, to who called the library."""
+    if running_loop() is None:
+        return False
+    while frame and (frame.f_code.co_filename.startswith(("<", LIBRARY))
+                     or frame.f_code.co_name in ("<genexpr>", "<lambda>")):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_flags & (
+        CO_COROUTINE | CO_ASYNC_GENERATOR) != 0
+
+
+def make_answer(call):
+    """What is awaited."""
+    global Answer
+    import asyncio
+    if Answer is None:
+        class Answer(asyncio.Future):
+            def __getitem__(self, key):
+                raise TypeError(self.forgotten())
+
+            def __getattr__(self, name):
+                raise AttributeError(name if name[0] == "_"
+                                     else self.forgotten())
+
+            def forgotten(self):
+                return (f"the answer of tools.{self._tool} was not awaited: "
+                        f"write `await tools.{self._tool}(...)`")
+    loop = asyncio.get_running_loop()
+    if loop not in wire.loops:
+        loop.add_reader(CHANNEL, wire.look)
+        wire.loops.add(loop)
+    call.answer = Answer(loop=loop)
+    call.answer._tool = call.tool
+    return call.answer
+
+
+Answer = None
+
+
+def call_text(name, args):
+    if "\0" in name:
+        raise ValueError("the name of a tool holds a NUL character")
+    return name.encode() + b"\0" + print_json(
+        carry(args, "arguments")).encode()
+
+
+class Tool:
+    __slots__ = ("__name__", "ahead")
+
+    def __init__(self, name, ahead):
+        self.__name__ = name
+        self.ahead = ahead
+
+    def __repr__(self):
+        return f"<tool {self.__name__}>"
+
+    def __call__(self, args=None, /, **named):
+        name = self.__name__
+        if args is not None:
+            if not isinstance(args, dict):
+                raise TypeError(f"tools.{name} takes its arguments by name, "
+                                "or one dict of them")
+            named = {**args, **named}
+        call = Call()
+        call.tool, call.over, call.answer = name, False, None
+        call.text = call_text(name, named)
+        if os.getpid() != OWNER:
+            raise failure(name, "ToolError", "a process that the program "
+                          "started cannot call tools: call it before, or "
+                          "from a thread")
+        if self.ahead or in_async(sys._getframe(1)):
+            answer = make_answer(call)
+            wire.add(call)
+            return answer
+        wire.add(call)
+        wire.wait_for(call)
+        if call.error is not None:
+            raise call.error
+        return call.value
+
+
+class Tools:
+    """A name that was not granted is called all the same: the caller of this
+    run learns of it, and the program is told."""
+    __slots__ = ("ahead",)
+
+    def __init__(self, ahead):
+        self.ahead = ahead
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name == "aio" and name not in wire.granted and not self.ahead:
+            return awaited_tools
+        return Tool(name, self.ahead)
+
+    def __getitem__(self, name):
+        return Tool(name, self.ahead)
+
+    def __iter__(self):
+        return iter(wire.granted)
+
+    def __len__(self):
+        return len(wire.granted)
+
+    def __contains__(self, name):
+        return name in wire.granted
+
+    def __dir__(self):
+        return [*wire.granted]
+
+    def __repr__(self):
+        return f"<tools: {', '.join(wire.granted)}>"
+
+
+tools = Tools(False)
+awaited_tools = Tools(True)
+
+
+def begin_tools(request, scope):
+    ours = types.ModuleType("redoma")
+    ours.ToolError = ToolError
+    ours.input_data = scope["input_data"]
+    if request["tools"]:
+        wire.granted[:] = request["tools"]
+        wire.in_flight = request["in_flight"]
+        scope["tools"] = ours.tools = tools
+    sys.modules["redoma"] = ours
+
+
 # ---- a run ----
 
 def compile_source(source, name):
@@ -219,6 +531,8 @@ def execute(request, scope):
     if code.co_flags & CO_COROUTINE:
         import asyncio
         asyncio.run(program)
+    if request["tools"]:
+        wire.finish()
     value = scope.get(KEPT)
     return scope.get("result") if value is None else value
 
@@ -291,8 +605,9 @@ def run(request):
             sys.stdin = io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8")
         scope["input_data"] = None if text is None \
             else revive(json.loads(text))
+        begin_tools(request, scope)
         value = execute(request, scope)
-        body = json.dumps(carry(value), ensure_ascii=False, allow_nan=False)
+        body = print_json(carry(value))
         flush()
         if value is None:
             return b"", 0

@@ -399,6 +399,23 @@ static void wake_up(struct desk *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
+/* One that has ended may have said its outcome: that is still to be heard. */
+static int push(struct channel *worker, bool *ret_heard,
+		struct redoma_error *err)
+{
+	struct redoma_error why;
+	int r = channel_push(worker, &why);
+
+	if (r == REDOMA_E_WORKER) {
+		buf_clear(&worker->out);
+		*ret_heard = true;
+		return 0;
+	}
+	if (r && err)
+		*err = why;
+	return r;
+}
+
 int desk_tend(struct desk *d, struct channel *worker, uint64_t until_us,
 	      struct redoma_error *err)
 {
@@ -409,7 +426,7 @@ int desk_tend(struct desk *d, struct channel *worker, uint64_t until_us,
 		int r = put_answers(d, worker, err);
 
 		if (!r)
-			r = channel_push(worker, err);
+			r = push(worker, &heard, err);
 		if (r || heard || channel_heard(worker))
 			return r;
 		/* To receive is then to wait. */

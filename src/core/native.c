@@ -150,6 +150,7 @@ static int converse_with(struct native_run *n, struct talk *t,
 	struct job *j = n->job;
 	struct errand e = {
 		.granted = j->granted,
+		.desk = j->desk,
 		.mounts = n->mounts,
 		.n_mounts = n->n_mounts,
 		.native = true,
@@ -181,6 +182,8 @@ static int execute(struct native_run *n, struct redoma_error *err)
 		r = job_finish(j, &t, err);
 	if (!r)
 		r = judge(n, &t, err);
+	if (!r && j->desk)
+		r = desk_tell(j->desk, j->result, err);
 	if (!r)
 		r = granted_verify(j->granted, err);
 	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)

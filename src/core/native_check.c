@@ -21,8 +21,6 @@ static int check_policy(const struct policy *p, struct redoma_error *err)
 	if (p->random != SOURCE_REAL)
 		return unfit(err, "random",
 			     "it can read the machine's random numbers");
-	if (p->n_tools)
-		return unfit(err, "tools", "it has no way to call them");
 	if (p->end_on_denied)
 		return unfit(err, "on_denied: end",
 			     "what the kernel refuses it is not told to us");
@@ -58,5 +56,10 @@ int native_check(const struct redoma_request *q, const struct policy *p,
 			       "invoke is for .wasm modules; a native program "
 			       "is run as a whole");
 	r = q->source ? 0 : check_command(q, err);
+	if (!r && !q->source && p->n_tools)
+		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+			       "`tools` cannot be given to a command: only "
+			       "--native FILE.js and FILE.py can call them; "
+			       "take it out, or run a source");
 	return r ? r : check_policy(p, err);
 }

@@ -197,20 +197,21 @@ static void put_denial(struct json_writer *w, const struct redoma_result *r,
 		       const struct result_denial *d)
 {
 	CLEANUP(buf_done) struct buf line = {0};
+	bool tool = !strcmp(d->op, "tool");
 
 	json_write_begin(w, '{');
 	put_text(w, "op", d->op);
 	json_write_key(w, "path");
 	json_write_string(w, d->path, d->path_len);
 	put_u64(w, "count", d->count);
-	/* All that is told of a native program is what it had no more need of a
-	 * grant for: no line would let it through. */
-	if (r->native)
+	/* All that is told of a native program's files is what it had no more
+	 * need of a grant for: no line would let it through. */
+	if (r->native && !tool)
 		put_text(w, "why", "only regular files are published, under "
 				   "names that the host takes");
-	else if (d->path_len && r->nothing_granted && strcmp(d->op, "tool"))
+	else if (d->path_len && r->nothing_granted && !tool)
 		put_text(w, "why", "no file or directory was granted");
-	if (r->native) {
+	if (r->native && !tool) {
 		json_write_end(w, '}');
 		return;
 	}

@@ -15,14 +15,15 @@ void boot_init(struct boot *b, int *fd)
 {
 	*b = (struct boot){.fd = fd};
 	b->error.cap = BOOT_ERROR_MAX;
-	b->run.cap = 4 * REQUEST_TEXT_MAX;
+	b->out.cap = 4 * REQUEST_TEXT_MAX;
 }
 
 void boot_done(struct boot *b)
 {
 	buf_done(&b->value);
 	buf_done(&b->error);
-	buf_done(&b->run);
+	buf_done(&b->out);
+	buf_done(&b->call_bytes);
 }
 
 static void stop(struct boot *b, enum boot_state s)
@@ -38,7 +39,12 @@ static uint32_t word(const unsigned char *p)
 	       (uint32_t)p[3] << 24;
 }
 
-/* A second message of a kind is as wrong as an unknown one. */
+static bool may_call(const struct boot *b)
+{
+	return b->asked && b->call && b->left && b->left <= TOOL_CALL_MAX;
+}
+
+/* A second value or error is as wrong as an unknown kind. */
 static enum boot_state announced(struct boot *b)
 {
 	switch (b->kind) {
@@ -57,8 +63,22 @@ static enum boot_state announced(struct boot *b)
 	case BOOT_EXIT:
 		return b->asked && b->left == sizeof b->code ? BOOT_TALKS
 							     : BOOT_BROKEN;
+	case BOOT_CALL:
+		return may_call(b) ? BOOT_TALKS : BOOT_BROKEN;
 	default:
 		return BOOT_BROKEN;
+	}
+}
+
+static struct buf *room(struct boot *b)
+{
+	switch (b->kind) {
+	case BOOT_VALUE:
+		return &b->value;
+	case BOOT_CALL:
+		return &b->call_bytes;
+	default:
+		return &b->error;
 	}
 }
 
@@ -69,7 +89,15 @@ static int store(struct boot *b, const unsigned char *p, size_t n)
 		b->code_have += n;
 		return 0;
 	}
-	return buf_add(b->kind == BOOT_VALUE ? &b->value : &b->error, p, n);
+	return buf_add(room(b), p, n);
+}
+
+static enum boot_state called(struct boot *b)
+{
+	int r = b->call(b->call_data, b->call_bytes.data, b->call_bytes.len);
+
+	buf_clear(&b->call_bytes);
+	return r ? BOOT_BROKEN : BOOT_TALKS;
 }
 
 static enum boot_state finished(struct boot *b)
@@ -77,6 +105,8 @@ static enum boot_state finished(struct boot *b)
 	b->have = 0;
 	if (b->kind == BOOT_READY)
 		b->ready = true;
+	if (b->kind == BOOT_CALL)
+		return called(b);
 	if (b->kind != BOOT_EXIT)
 		return BOOT_TALKS;
 	b->has_exit = true;
@@ -164,6 +194,15 @@ static void put_names(struct parts *l, enum boot_tag tag, char *const *names)
 		part(l, tag, *names, strlen(*names));
 }
 
+/* As a part: a word. */
+static void put_word(struct parts *l, enum boot_tag tag, uint64_t v)
+{
+	pack_uint(&l->w, tag, 4);
+	pack_uint(&l->w, 4, 4);
+	pack_uint(&l->w, v < UINT32_MAX ? v : UINT32_MAX, 4);
+	l->n++;
+}
+
 static void set_word(char *at, uint32_t v)
 {
 	unsigned char b[4] = {(unsigned char)v, (unsigned char)(v >> 8),
@@ -175,7 +214,7 @@ static void set_word(char *at, uint32_t v)
 
 int boot_ask(struct boot *b, struct request *q, struct redoma_error *err)
 {
-	struct parts l = {.w = {.out = &b->run}};
+	struct parts l = {.w = {.out = &b->out}};
 
 	pack_uint(&l.w, BOOT_RUN, 4);
 	pack_uint(&l.w, 0, 4);
@@ -189,17 +228,30 @@ int boot_ask(struct boot *b, struct request *q, struct redoma_error *err)
 	buf_done(&q->input);
 	put_names(&l, BOOT_ARG, q->plan.argv);
 	put_names(&l, BOOT_ENV, q->plan.env);
+	put_names(&l, BOOT_TOOL, q->plan.tools);
+	put_word(&l, BOOT_IN_FLIGHT, q->plan.limits.in_flight);
 	if (l.w.bad)
 		return err_nomem(err, WHERE);
-	set_word(b->run.data + 4, (uint32_t)(b->run.len - BOOT_HEADER));
-	set_word(b->run.data + 8, l.n);
+	set_word(b->out.data + 4, (uint32_t)(b->out.len - BOOT_HEADER));
+	set_word(b->out.data + 8, l.n);
 	b->asked = true;
 	return 0;
 }
 
+int boot_answer(struct boot *b, const void *p, size_t n,
+		struct redoma_error *err)
+{
+	struct packer w = {.out = &b->out};
+
+	pack_uint(&w, BOOT_ANSWER, 4);
+	pack_uint(&w, n, 4);
+	pack_bytes(&w, p, n);
+	return w.bad ? err_nomem(err, WHERE) : 0;
+}
+
 bool boot_wants_out(const struct boot *b)
 {
-	return *b->fd >= 0 && b->sent < b->run.len;
+	return *b->fd >= 0 && b->sent < b->out.len;
 }
 
 void boot_write(struct boot *b)
@@ -208,11 +260,11 @@ void boot_write(struct boot *b)
 
 	if (!boot_wants_out(b))
 		return;
-	n = send(*b->fd, b->run.data + b->sent, b->run.len - b->sent,
+	n = send(*b->fd, b->out.data + b->sent, b->out.len - b->sent,
 		 MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n > 0)
 		b->sent += (size_t)n;
 	/* Whoever closed it has ended, or will not be told; its exit says. */
-	if (b->sent == b->run.len)
-		buf_done(&b->run), b->sent = 0;
+	if (b->sent == b->out.len)
+		buf_done(&b->out), b->sent = 0;
 }

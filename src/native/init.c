@@ -18,6 +18,7 @@
 #include "native/collect.h"
 #include "native/judge.h"
 #include "native/payload.h"
+#include "native/relay.h"
 #include "native/watch.h"
 #include "wire/request.h"
 
@@ -39,6 +40,7 @@ struct init {
 	struct request request;
 	struct payload payload;
 	struct boot boot;
+	struct relay relay;
 	struct scratch scratch;
 	struct collect collect;
 	struct judged judged;
@@ -288,6 +290,19 @@ static bool may_leave_early(const struct init *i)
 	       i->kit->cgroups != JAIL_CGROUPS_NONE;
 }
 
+static void open_relay(struct init *i)
+{
+	const struct limits *l = &i->request.plan.limits;
+
+	i->relay = (struct relay){.channel = &i->channel,
+				  .boot = &i->boot,
+				  .pump = &i->watch.pump,
+				  .in_flight = l->in_flight};
+	i->boot.call = relay_call;
+	i->boot.call_data = &i->relay;
+	i->watch.relay = &i->relay;
+}
+
 static void make_watch(struct init *i)
 {
 	bool boot = i->kit->setup->bootstrap;
@@ -306,6 +321,8 @@ static void make_watch(struct init *i)
 			 .input = i->request.input.data,
 			 .input_left = boot ? 0 : i->request.input.len,
 			 .left = i->request.plan.limits.output_bytes}};
+	if (boot && i->request.plan.tools && i->request.plan.tools[0])
+		open_relay(i);
 	watch_begin(w, &i->request.plan.limits);
 	i->channel.send_by_us = w->wall_at_us < UINT64_MAX - SEND_MORE_US
 					? w->wall_at_us + SEND_MORE_US

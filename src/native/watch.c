@@ -53,6 +53,8 @@ static void fill(const struct watch *w, struct pollfd p[P_COUNT])
 
 	p[P_CHILD] = (struct pollfd){.fd = w->sigfd, .events = POLLIN};
 	p[P_CORE] = (struct pollfd){.fd = w->core, .events = POLLRDHUP};
+	if (w->relay && relay_listens(w->relay))
+		p[P_CORE].events |= POLLIN;
 	p[P_OUT] = (struct pollfd){.fd = l->out, .events = POLLIN};
 	p[P_ERR] = (struct pollfd){.fd = l->err, .events = POLLIN};
 	p[P_IN] = (struct pollfd){.fd = l->in, .events = POLLOUT};
@@ -68,7 +70,8 @@ static int wait_for(const struct watch *w, struct pollfd p[P_COUNT],
 	uint64_t now = clock_monotonic_us();
 	uint64_t at = w->wall_at_us < w->cpu_at_us ? w->wall_at_us
 						   : w->cpu_at_us;
-	uint64_t left = at > now && !w->more_dead ? at - now : 0;
+	bool more = w->more_dead || (w->relay && relay_heard(w->relay));
+	uint64_t left = at > now && !more ? at - now : 0;
 	struct timespec t = {(time_t)(left / 1000000),
 			     (long)(left % 1000000) * 1000};
 	nfds_t i;
@@ -119,13 +122,32 @@ static void bury(struct watch *w)
 		w->end = WATCH_DIED;
 }
 
+/* What a call of the payload came to in our conversation with the core. */
+static int relayed(const struct watch *w, struct redoma_error *err)
+{
+	if (!w->relay || !w->relay->failed.code)
+		return 0;
+	if (err)
+		*err = w->relay->failed;
+	return w->relay->failed.code;
+}
+
+static int hear_core(struct watch *w, short events, struct redoma_error *err)
+{
+	if (events & ~POLLIN)
+		return err_set(err, REDOMA_E_WORKER, WHERE, "the core is gone");
+	if (w->relay && (events || relay_heard(w->relay)))
+		return relay_answers(w->relay, err);
+	return 0;
+}
+
 static int serve(struct watch *w, const struct pollfd p[P_COUNT],
 		 struct redoma_error *err)
 {
-	int r = 0;
+	int r = hear_core(w, p[P_CORE].revents, err);
 
-	if (p[P_CORE].revents)
-		return err_set(err, REDOMA_E_WORKER, WHERE, "the core is gone");
+	if (r)
+		return r;
 	if (p[P_OUT].revents)
 		r = pump_take(&w->pump, FRAME_OUT, err);
 	if (!r && p[P_ERR].revents)
@@ -136,6 +158,9 @@ static int serve(struct watch *w, const struct pollfd p[P_COUNT],
 		pump_feed(&w->pump);
 	if (p[P_BOOT].revents)
 		talk(w, p[P_BOOT].revents);
+	r = relayed(w, err);
+	if (r)
+		return r;
 	if (w->pump.over)
 		w->end = WATCH_OUTPUT;
 	if (p[P_CHILD].revents || w->more_dead)
@@ -160,16 +185,17 @@ int watch_run(struct watch *w, struct redoma_error *err)
 }
 
 /* What it said before it ended may still lie in the socket. */
-static void last_words(struct watch *w)
+static int last_words(struct watch *w, struct redoma_error *err)
 {
 	enum watch_end end;
 
 	if (!w->boot || (w->end != WATCH_DIED && w->end != WATCH_SAID))
-		return;
+		return 0;
 	boot_drain(w->boot);
 	end = said(w->boot);
 	if (end != WATCH_RUNS)
 		w->end = end;
+	return relayed(w, err);
 }
 
 int watch_finish(struct watch *w, struct redoma_error *err)
@@ -178,10 +204,9 @@ int watch_finish(struct watch *w, struct redoma_error *err)
 			? payload_strike(w->payload, err)
 			: payload_end(w->payload, END_US, err);
 
-	if (r)
-		return r;
-	last_words(w);
-	if (w->end != WATCH_OUTPUT)
+	if (!r)
+		r = last_words(w, err);
+	if (!r && w->end != WATCH_OUTPUT)
 		r = pump_drain(&w->pump, err);
 	if (!r && w->pump.over)
 		w->end = WATCH_OUTPUT;

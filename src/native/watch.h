@@ -8,6 +8,7 @@
 #include "native/boot.h"
 #include "native/payload.h"
 #include "native/pump.h"
+#include "native/relay.h"
 #include "policy/plan.h"
 
 enum watch_end {
@@ -23,6 +24,7 @@ enum watch_end {
 struct watch {
 	struct payload *payload; /* all borrowed */
 	struct boot *boot;	 /* NULL: a plain command */
+	struct relay *relay;	 /* NULL: no tool is granted */
 	struct pump pump;
 	int sigfd; /* a signalfd of SIGCHLD, which is blocked */
 	int core;  /* the socket; its end ends us */

@@ -13,6 +13,8 @@
 #include <cmocka.h>
 #include <redoma.h>
 
+#include "tiers.h"
+
 #define V "redoma: 1\n"
 #define HELD_MAX 64
 #define ASYNC "import asyncio\n"
@@ -89,6 +91,7 @@ static struct redoma_result *run(struct redoma *h, const char *code,
 	struct redoma_result *r = NULL;
 	struct redoma_error err = {0};
 
+	tier_of(&q.native, "/usr/bin/python3");
 	q.language = "py";
 	q.tenant = "t";
 	q.source = code;
@@ -248,10 +251,10 @@ static void waiting_ends_in_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_call_is_its_answer),
-		cmocka_unit_test(failures_are_exceptions),
-		cmocka_unit_test(awaited_calls_run_together),
-		cmocka_unit_test(waiting_ends_in_time),
+		IN_BOTH_TIERS(a_call_is_its_answer),
+		IN_BOTH_TIERS(failures_are_exceptions),
+		IN_BOTH_TIERS(awaited_calls_run_together),
+		IN_BOTH_TIERS(waiting_ends_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

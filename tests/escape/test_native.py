@@ -13,10 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from lib_native import *
 import lib_native
 
-if os.geteuid():  # a user without a control group may say so
-    _r = run_json("run", "--native", "--", "true")
-    if _r.status == "refused" and "cgroup" in _r.text:
-        lib_native.MORE = ("--walls", "cgroup")
+spare_group()
 
 ATTACK = (ROOT / "tests/guests/native/attack.c").read_text()
 REFUSED = {"EPERM", "EACCES", "ENOSYS", "ENOENT", "EROFS", "ESRCH", "ENODEV",

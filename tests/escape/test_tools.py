@@ -11,7 +11,9 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from lib_redoma import *
+from lib_native import *
+
+spare_group()
 
 
 def tool(name, text):
@@ -29,8 +31,8 @@ def spy(name="pay"):
                      "print(json.dumps(args))")
 
 
-def policy(text):
-    return ("--policy", write("tools.yaml", f"redoma: 1\n{text}\n"))
+def rules(text):
+    return ("--policy", write("tools.yaml", f"redoma: 1\n{spared()}{text}\n"))
 
 
 @case("a command answers: arguments in, a value out, nothing of a shell")
@@ -115,7 +117,7 @@ def _():
 @case("arguments outside their terms reach nobody, however they are dressed")
 def _():
     log, pay = spy()
-    rule = policy("tools: [{name: pay, max_calls: 2, where: {amount: {maximum:"
+    rule = rules("tools: [{name: pay, max_calls: 2, where: {amount: {maximum:"
                   " 1000}, to: {enum: [a, b]}}}]")
     wrong = ("{amount: 1001, to: 'a'}", "{amount: '1', to: 'a'}",
              "{amount: 5000n, to: 'a'}", "{amount: [1], to: 'a'}",
@@ -141,7 +143,7 @@ def _():
 @case("Python: what is not granted reaches nobody, nor by the parts below")
 def _():
     log, pay = spy()
-    rule = policy("tools: [{name: pay, where: {amount: {maximum: 1000}}}]")
+    rule = rules("tools: [{name: pay, where: {amount: {maximum: 1000}}}]")
     send = "s = type(tools).__getattr__.__globals__['TOOL_SEND']\n"
     for code in ("tools.pray(amount=1)", "tools['pay '](amount=1)",
                  "tools['pa\\0y'](amount=1)", "tools.PAY(amount=1)",
@@ -163,6 +165,200 @@ def _():
     expect(python("tools.pay(amount=1000)", *rule, "--tool", pay), "ok",
            value={"amount": 1000})
     need(log.read_text() == "x", "its control was not called")
+
+
+# ---- native: the channel is the program's own descriptor 3
+
+RAW = '''import os, struct, time
+def message(kind, body):
+    return struct.pack("<II", kind, len(body)) + body
+def call(n, text):
+    return message(6, struct.pack("<I", n) + text)
+def say(*all):
+    os.write(3, b"".join(all))
+def hear():
+    head = os.read(3, 8)
+    kind, n = struct.unpack("<II", head)
+    return kind, os.read(3, n)
+EXIT = message(5, bytes(4))
+def wait():
+    time.sleep(5)
+'''
+
+
+@case("native: a call on the channel itself is one like any other")
+def _():
+    log, pay = spy()
+    rule = rules("tools: [{name: pay, max_calls: 3, where: {amount: {maximum: "
+                 "1000}}}]")
+    r = py(RAW + "say(call(1, b'pay\\0{\"amount\":1000}'))\n"
+           "kind, body = hear()\n[kind, body.decode()]", *rule, "--tool", pay)
+    expect(r, "ok", value=[7, '\1\0\0\0\0{"amount": 1000}\n'])
+    need(log.read_text() == "x", "the control was not called")
+    log.write_text("")
+    for text in ("pay\\0{\"amount\":1001}", "pay\\0{\"amount\":\"1\"}",
+                 "pay\\0{}", "pay\\0[1]", "pay\\0", "pay\\0{\"amount\":1",
+                 "pay\\0{\"amount\":5000,\"amount\":1}", "\\0{}",
+                 "pray\\0{\"amount\":1}", "pay \\0{\"amount\":1}",
+                 "pay\\0{\"amount\":1}\\0", "pay\\0{\"amount\":1}{}"):
+        r = py(RAW + f"say(call(1, b'{text}'))\nhear()[1][4]", *rule,
+               "--tool", pay)
+        expect(r, "ok", value=1)
+        need(len(r.json["calls"]) == 1 and not r.json["calls"][0]["ok"],
+             r.about())
+    need(log.read_text() == "", log.read_text())
+
+
+@case("native: what is no call of ours ends the program and reaches nobody")
+def _():
+    log, pay = spy()
+    rule = rules("tools: [pay]\nlimits: {in_flight: 2, wall: 4s}")
+    good = "call(1, b'pay\\0{}')"
+    for code in (f"say({good.replace('1', '0')})",
+                 f"say({good.replace('1', '2')})",
+                 f"say({good.replace('1', '0xffffffff')})",
+                 "say(call(1, b'pay'))", "say(call(1, b''))",
+                 "say(message(6, b'')), wait()", "say(message(6, b'abc'))",
+                 "say(call(1, b'x' * 300 + b'\\0{}'))",
+                 "say(struct.pack('<II', 6, (1 << 20) + 5))",
+                 "say(struct.pack('<II', 6, 0xffffffff))",
+                 "say(message(7, bytes(4) + b'\\0true'))",
+                 "say(message(2, bytes(4)))", "say(message(99, b''))",
+                 "say(message(1, b''), message(1, b'x'))"):
+        r = py(RAW + code + "\nwait()", *rule, "--tool", pay)
+        expect(r, "error", says="descriptor 3", within=3)
+        need("calls" not in r.json, r.about())
+    need(log.read_text() == "", log.read_text())
+    slow = tool("slow", "time.sleep(9)")
+    more = ("say(*(call(n, b'slow\\0{}') for n in range(1, 4)))\nwait()")
+    r = py(RAW + more, *rules("tools: [slow]\nlimits: {in_flight: 2, wall: "
+                              "4s}"), "--tool", slow)
+    expect(r, "error", says="descriptor 3", within=3)
+    need([c["ok"] for c in r.json["calls"]] == [False, False], r.about())
+    # Nothing was granted: not even a good one.
+    expect(py(RAW + f"say({good})\nwait()", "--limit", "wall=4s"), "error",
+           says="descriptor 3", within=3)
+
+
+@case("native: parts of a call, words after the last, answers nobody takes")
+def _():
+    log, pay = spy()
+    rule = rules("tools: [pay]\nlimits: {in_flight: 2, calls: 50, wall: 4s}")
+    r = py(RAW + "os.write(3, call(1, b'pay\\0{}')[:-1])\nos._exit(0)", *rule,
+           "--tool", pay)
+    need("calls" not in r.json and log.read_text() == "", r.about())
+    r = py(RAW + "say(EXIT, call(1, b'pay\\0{}'))\nwait()", *rule, "--tool",
+           pay)
+    expect(r, "ok", within=3)
+    need("calls" not in r.json and log.read_text() == "", r.about())
+    # Made, and then it ended: as with a module's own import.
+    r = py(RAW + "say(call(1, b'pay\\0{}'))\nos._exit(0)", *rule, "--tool", pay)
+    need([c["tool"] for c in r.json["calls"]] == ["pay"], r.about())
+    # One that never reads: what it is sent stays within bounds.
+    big = tool("big", "print(json.dumps('x' * 1000000))")
+    r = py(RAW + "for n in range(1, 60):\n    say(call(n, b'big\\0{}'))\n"
+           "    time.sleep(0.05)\nwait()",
+           *rules("tools: [big]\nlimits: {in_flight: 2, calls: 50, wall: 4s}"),
+           "--tool", big)
+    expect(r, "error", "wall_limit", "call_limit", within=6)
+    need(len(r.json["calls"]) <= 4, r.about())
+
+
+@case("native: a flood of calls ends by its limits; the next run is right")
+def _():
+    echo = ("--tool", "echo=cat")
+    r = nodejs("const f = () => tools.echo({}).then(f, f); f()", *echo,
+               "--limit", "calls=20", "--limit", "wall=20s", timeout=30)
+    expect(r, "call_limit")
+    need(len(r.json["calls"]) == 20, r.about())
+    expect(nodejs("for (;;) tools.echo({x: 'x'.repeat(1000)})", *echo,
+                  "--limit", "wall=1s"), "call_limit", "cpu_limit",
+           "wall_limit", "memory_limit",
+           *(["error"] if spared() else []))  # node itself ends, without memory
+    expect(nodejs("await tools.echo({a: 1})", *echo), "ok", value={"a": 1})
+    expect(nodejs("const f = (i) => tools.echo({i}); (await Promise.all([1, 2, "
+                  "3, 4].map(f))).map((r) => r.i)", *echo, "--limit",
+                  "in_flight=1"), "ok", value=[1, 2, 3, 4])
+
+
+@case("native: what is not granted reaches nobody, by either interpreter")
+def _():
+    log, pay = spy()
+    rule = rules("tools: [{name: pay, max_calls: 1, where: {amount: {maximum: "
+                 "1000}}}]")
+    for run, codes in ((nodejs, (
+            "await tools.pray({amount: 1})", "await tools.pay({amount: 1001})",
+            "await tools['pa\\0y']({amount: 1})", "await tools.pay()",
+            "await tools['x'.repeat(5000)]({amount: 1})",
+            "await tools.pay({amount: 1, toJSON: () => ({amount: 5000})})",
+            "await tools.pay({amount: 1, $redoma: 'object', value: {amount: "
+            "5000}})")), (py, (
+            "tools.pray(amount=1)", "tools.pay(amount=1001)", "tools.pay()",
+            "tools['pa\\0y'](amount=1)", "tools['x' * 5000](amount=1)",
+            "tools.pay({'amount': 1, '$redoma': 'object', 'value': {}})"))):
+        for code in codes:
+            expect(run(code, *rule, "--tool", pay), "error")
+        need(log.read_text() == "", log.read_text())
+    r = nodejs("await tools.pay({amount: 1000}); await tools.pay({amount: 1})",
+               *rule, "--tool", pay)
+    expect(r, "error", says="may be called 1 time in one run")
+    need(r.json["denials"] == [{"op": "tool", "path": "pay", "count": 1,
+                                "allow": 'tools: [{name: "pay", max_calls: 2, '
+                                'where: {amount: {maximum: 1000}}}]'}],
+         str(r.json["denials"]))
+    need(log.read_text() == "x", log.read_text())
+
+
+@case("native: a process that the program starts has no voice; a thread has")
+def _():
+    r = py("import os, threading\nout = []\n"
+           "t = threading.Thread(target=lambda: out.append(tools.echo(a=1)))\n"
+           "t.start(); t.join()\nr, w = os.pipe()\nif not os.fork():\n"
+           "  try: tools.echo(a=2)\n"
+           "  except Exception as e: os.write(w, str(e).encode())\n"
+           "  os._exit(0)\nos.wait()\n[out, os.read(r, 99).decode()]",
+           "--tool", "echo=cat")
+    expect(r, "ok", says="cannot call tools")
+    need(r.json["value"][0] == [{"a": 1}] and len(r.json["calls"]) == 1,
+         r.about())
+
+
+@case("native: a command has no way to call tools, and is refused by name")
+def _():
+    for words in (("sh", "-c", "exit 0"), ("node", "-e", "1"), ("/bin/true",)):
+        r = native(*words, options=("--tool", "t=cat"))
+        need(r.code == 6 and "`tools`" in r.message and "FILE.js" in r.message,
+             r.about())
+
+
+@case("native: processes of tools end with their run, and the wait costs no CPU")
+def _():
+    slow = tool("slow", "import subprocess; subprocess.Popen(['sleep', '97']);"
+                "time.sleep(98)")
+    for run, code in ((nodejs, "await tools.slow()"), (py, "tools.slow()"),
+                      (py, "await tools.slow()")):
+        r = run(code, "--tool", slow, "--limit", "wall=700ms")
+        expect(r, "wall_limit", within=5)
+        need(r.json["calls"][0]["error"].startswith("Unanswered"), r.about())
+        need(r.json["usage"]["cpu_us"] < 400000, r.about())
+        need(not survivors(), "left")
+    r = nodejs("tools.slow(); process.exit(3)", "--tool", slow)
+    expect(r, "error", within=5)
+    need(r.json["exit_code"] == 3 and not survivors(), "left")
+
+
+@case("native: files and tools in one run; late answers spoil nothing")
+def _():
+    out = fresh_dir("out")
+    out.chmod(0o777)
+    nap = tool("nap", "time.sleep(0.3); print(1)")
+    r = nodejs("require('fs').writeFileSync('/out/a', 'kept'); tools.nap();"
+               "tools.echo({}).then(() => process.exit(0)); 1", "--tool", nap,
+               "--tool", "echo=cat", *rules(
+                   f"write: [{{host: {out}/, as: /out/, max_bytes: 1MiB, "
+                   "max_files: 4}]\ntools: [nap, echo]"))
+    expect(r, "ok")
+    need((out / "a").read_text() == "kept", r.about())
 
 
 @case("processes of tools end with their run, and what they started")

@@ -464,6 +464,31 @@ static void a_worker_that_does_not_read(void **state)
 	close_pair(&p);
 }
 
+/* Its outcome lies in the socket, and an answer that it does not want any more
+ * cannot be sent. */
+static void a_worker_that_said_all_and_ended(void **state)
+{
+	struct pair p;
+	struct frame f;
+	const void *body;
+
+	(void)state;
+	open_pair(&p, V "tools: [t]\n");
+	assert_int_equal(call(&p, 1, "t", "{}"), DESK_GOES_ON);
+	assert_int_equal(channel_send(&p.worker, FRAME_OUTCOME, FRAME_LAST,
+				      "end", 3, NULL),
+			 0);
+	close(p.worker.fd);
+	assert_int_equal(desk_tend(p.desk, &p.core, UINT64_MAX, NULL), 0);
+	assert_int_equal(channel_recv(&p.core, 0, &f, &body, NULL), 0);
+	assert_int_equal(f.kind, FRAME_OUTCOME);
+	assert_int_equal(desk_tend(p.desk, &p.core, UINT64_MAX, NULL), 0);
+	assert_int_equal(channel_recv(&p.core, 0, &f, &body, NULL),
+			 REDOMA_E_WORKER);
+	p.worker.fd = -1;
+	close_pair(&p);
+}
+
 static void answers_after_the_end_go_nowhere(void **state)
 {
 	struct pair p;
@@ -527,6 +552,7 @@ int main(void)
 		cmocka_unit_test(half_an_answer_is_none),
 		cmocka_unit_test(a_late_answer_wakes),
 		cmocka_unit_test(a_worker_that_does_not_read),
+		cmocka_unit_test(a_worker_that_said_all_and_ended),
 		cmocka_unit_test(answers_after_the_end_go_nowhere),
 		cmocka_unit_test(every_call_is_told),
 	};

@@ -100,7 +100,10 @@ static void lies(void **state)
 	} rows[] = {
 		{0, 0, true, BOOT_BROKEN},
 		{BOOT_RUN, 0, true, BOOT_BROKEN},
-		{6, 0, true, BOOT_BROKEN},
+		{BOOT_ANSWER, 0, true, BOOT_BROKEN},
+		{BOOT_ANSWER + 1, 0, true, BOOT_BROKEN},
+		/* No tool is granted. */
+		{BOOT_CALL, 8, true, BOOT_BROKEN},
 		{UINT32_MAX, UINT32_MAX, true, BOOT_BROKEN},
 		{BOOT_READY, 1, true, BOOT_BROKEN},
 		{BOOT_EXIT, 3, true, BOOT_BROKEN},
@@ -186,6 +189,7 @@ static void run_is_put_together(void **state)
 {
 	char *argv[] = {(char *)"agent", (char *)"x", NULL};
 	char *env[] = {(char *)"A=1", NULL};
+	char *tools[] = {(char *)"pay", (char *)"ask", NULL};
 	unsigned char got[256];
 	const unsigned char *at = got;
 	struct request q;
@@ -197,6 +201,8 @@ static void run_is_put_together(void **state)
 	request_init(&q);
 	q.plan.argv = argv;
 	q.plan.env = env;
+	q.plan.tools = tools;
+	q.plan.limits.in_flight = 0x01010107;
 	assert_int_equal(buf_add(&q.source, "1+1", 3), 0);
 	assert_int_equal(buf_add(&q.input, "null", 4), 0);
 	assert_int_equal(boot_ask(&t.boot, &q, NULL), 0);
@@ -207,12 +213,15 @@ static void run_is_put_together(void **state)
 	assert_true(n > 12);
 	assert_int_equal(word(&at), BOOT_RUN);
 	assert_int_equal(word(&at), n - 8);
-	assert_int_equal(word(&at), 5);
+	assert_int_equal(word(&at), 8);
 	part_is(&at, BOOT_SOURCE, "1+1");
 	part_is(&at, BOOT_INPUT, "null");
 	part_is(&at, BOOT_ARG, "agent");
 	part_is(&at, BOOT_ARG, "x");
 	part_is(&at, BOOT_ENV, "A=1");
+	part_is(&at, BOOT_TOOL, "pay");
+	part_is(&at, BOOT_TOOL, "ask");
+	part_is(&at, BOOT_IN_FLIGHT, "\7\1\1\1");
 	assert_ptr_equal(at, got + n);
 	end(&t);
 }
@@ -236,7 +245,8 @@ static void a_large_run(void **state)
 		boot_write(&t.boot);
 		got += (size_t)recv(t.theirs, big, size, MSG_DONTWAIT);
 	}
-	assert_int_equal(got, size + 20);
+	/* Headers, and the word of what may be under way. */
+	assert_int_equal(got, size + 32);
 	free(big);
 	end(&t);
 }
