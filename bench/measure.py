@@ -355,7 +355,7 @@ def csv(b):
                                      statistics.median(ours)}
 
 
-def tool_calls(b):
+def tool_calls(b, *options):
     sources = {  # key: calls at once, source
         "js_tool": (1, b"for (let i = 0; i < 256; i++) await tools.t(); 1"),
         "js_tool_32": (32, b"for (let i = 0; i < 16; i++) await Promise.all("
@@ -370,7 +370,7 @@ def tool_calls(b):
             path = b.made_file(f"{key}.{key[:2]}", text)
             got[key] += map(int, b.out(
                 b.program("call"), b.build, f"tools:{batch}", path, 20, 0,
-                "tool=t", "limit=calls=1000").split())
+                "tool=t", "limit=calls=1000", *options).split())
     for key, ns in got.items():
         yield key, spread(ns, 1e3)
 

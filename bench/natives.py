@@ -2,6 +2,7 @@
 import glob
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import statistics
@@ -9,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from measure import HERE, Unmeasured, calls, cpu_of, spread
+from measure import HERE, Unmeasured, calls, cpu_of, spread, tool_calls
 
 REST_SECONDS = 5
 QUIET_ROUNDS = 10  # of 300 runs: thousands, for a p99
@@ -57,6 +58,45 @@ def native_latency(b):
             wall[key] += calls(b, source, n, gap, "native")[0]
     for key, w in wall.items():
         yield key, spread(w, 1e3)
+
+
+def native_tools(b):
+    for key, row in tool_calls(b, "native"):
+        yield f"native_{key}", row
+
+
+DATA = {  # key: source, gap in which the pool is full again
+    "native_numpy": (b"import numpy as np\nfloat(np.arange(1000.).sum())",
+                     600000),
+    "native_pandas": (b"import pandas as pd\nd = pd.DataFrame({'k': [i % 7 for "
+                      b"i in range(1000)], 'v': range(1000)})\n"
+                      b"d.groupby('k')['v'].sum().tolist()", 1200000),
+    "native_sklearn": (b"import numpy as np\nfrom sklearn.linear_model import "
+                       b"LinearRegression\nx = np.random.rand(1000, 5)\n"
+                       b"LinearRegression().fit(x, x @ np.arange(5.))"
+                       b".coef_.tolist()", 2500000),
+}
+
+
+def native_data(b):
+    python = HERE.parent / ".deps/python-data/bin/python3"
+    if not python.exists():
+        raise Unmeasured("native_numpy and others: deps/fetch --python-data")
+    name = f"redoma-bench-{os.getpid()}"
+    b.out(b.redoma, "runtime", "add", name, "--program",
+          python.parent.resolve() / "python3")
+    try:
+        wall = {k: [] for k in DATA}
+        for _ in range(b.rounds):
+            for key, (text, gap) in DATA.items():
+                wall[key] += calls(b, b.made_file(f"{key}.py", text), 10, gap,
+                                   "native", f"native=root=runtime:{name}",
+                                   "limit=memory=512MiB")[0]
+        for key, w in wall.items():
+            yield key, spread(w, 1e3)
+    finally:
+        home = pathlib.Path(pwd.getpwuid(os.geteuid()).pw_dir)
+        (home / f".config/redoma/runtimes/{name}.yaml").unlink()
 
 
 def native_refill(b):
@@ -227,5 +267,5 @@ def native_1000(b):
     yield "native_1000_rss", {"value": rss1 - rss0}
 
 
-ALL = [native_latency, native_refill, jail_cold, native_process, native_cpu,
-       quiet_tenant, native_1000]
+ALL = [native_latency, native_tools, native_data, native_refill, jail_cold,
+       native_process, native_cpu, quiet_tenant, native_1000]

@@ -159,6 +159,16 @@ def carry_date(v):
     return v.isoformat()
 
 
+def instead(v):
+    """What carries the same, of tables and columns of data."""
+    if hasattr(v, "to_dict") and hasattr(v, "columns"):
+        return "; take its .to_dict('records')"
+    for name in ("tolist", "to_dict"):
+        if hasattr(v, name):
+            return f"; take its .{name}()"
+    return ""
+
+
 def carry(v, at="value", above=()):
     if v is None or isinstance(v, bool):
         return v
@@ -186,11 +196,8 @@ def carry(v, at="value", above=()):
         return tagged("set", [carry(x, f"{at}[…]", above) for x in v])
     if hasattr(v, "item") and not getattr(v, "shape", None):  # numpy's scalars
         return carry(v.item(), at, above)
-    if hasattr(v, "to_dict") or hasattr(v, "tolist"):
-        raise TypeError(f"the value cannot be carried: {at} is a "
-                        f"{type(v).__name__}; return .to_dict() or .tolist()")
     raise TypeError(f"the value cannot be carried: {at} is a "
-                    f"{type(v).__name__}")
+                    f"{type(v).__name__}{instead(v)}")
 
 
 print_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False,
@@ -510,6 +517,11 @@ def begin_tools(request, scope):
 
 # ---- a run ----
 
+# Who lacks one of these is told what has it.
+HEAVY = {"numpy", "pandas", "scipy", "sklearn", "matplotlib", "PIL",
+         "openpyxl", "lxml", "polars", "pyarrow"}
+
+
 def compile_source(source, name):
     """The last expression is kept under KEPT: it is the value."""
     tree = ast.parse(source, name)
@@ -556,6 +568,10 @@ def told(e, name):
         message = str(e)
     except BaseException:
         message = "(its text cannot be made)"
+    if isinstance(e, ModuleNotFoundError) and e.name in HEAVY:
+        message += (f": {sys.executable} does not have it; name a Python that "
+                    "has: redoma runtime add NAME --program VENV/bin/python3, "
+                    "and then redoma run --native --jail root=runtime:NAME")
     return {"name": whole(type(e).__name__), "message": whole(message),
             "stack": whole(stack),
             "line": line or 0, "column": column or 0}
@@ -621,11 +637,36 @@ def run(request):
         return message(ERROR, error_body(e, name)), 1
 
 
-def warm_up():
+# What takes long to import, and a little work by which it is written to.
+AHEAD = {
+    "numpy": b"import numpy\na = numpy.arange(9.)\nfloat((a @ a).sum())",
+    "pandas": b"import pandas\nd = pandas.DataFrame({'k': list('aba'), 'v': "
+              b"[1, 2, 3]})\nd.groupby('k')['v'].sum().to_dict()",
+    "scipy": b"import scipy",
+    "sklearn": b"from sklearn.linear_model import LinearRegression\n"
+               b"LinearRegression().fit([[0], [1]], [0, 1]).coef_.tolist()",
+}
+THREADS_MAX = 4  # of a library's own; native.pids counts them
+
+
+def import_ahead(names):
+    """The sources of those packages that are here."""
+    most = str(min(os.cpu_count() or 1, THREADS_MAX))
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ[name] = most  # read when they are loaded
+    for name in names:
+        try:
+            __import__(name)
+        except BaseException:
+            continue
+        yield AHEAD[name]
+
+
+def warm_up(names):
     """Runs of our own, by the same way: what a run needs is there, and is
     written to, before it comes."""
     for source in (b"1+1", b"import math\nx = [1.5, 'a', {'b': None}]\nx",
-                   b"1/0"):
+                   b"1/0", *import_ahead(names)):
         parts = ((SOURCE, source), (NAME, b"warm.py"), (INPUT, b"[1]"),
                  (ARGV, b"warm.py"), (ENV, b"A=1"))
         request = unpack(struct.pack("<I", len(parts)) + b"".join(
@@ -657,7 +698,7 @@ def begin(request):
 
 
 def main():
-    warm_up()
+    warm_up([n for n in "".join(sys.argv[1:]).split(",") if n in AHEAD])
     os.set_inheritable(CHANNEL, False)
     send(message(READY))
     kind, body = receive()

@@ -59,6 +59,16 @@ def carry_date(v):
     return v.isoformat()
 
 
+def instead(v):
+    """What carries the same, of tables and columns of data."""
+    if hasattr(v, "to_dict") and hasattr(v, "columns"):
+        return "; take its .to_dict('records')"
+    for name in ("tolist", "to_dict"):
+        if hasattr(v, name):
+            return f"; take its .{name}()"
+    return ""
+
+
 def carry(v, at="value", above=()):
     if v is None or isinstance(v, bool):
         return v
@@ -84,11 +94,8 @@ def carry(v, at="value", above=()):
         return [carry(x, f"{at}[{i}]", above) for i, x in enumerate(v)]
     if isinstance(v, (set, frozenset)):
         return tagged("set", [carry(x, f"{at}[…]", above) for x in v])
-    if hasattr(v, "to_dict") or hasattr(v, "tolist"):
-        raise TypeError(f"the value cannot be carried: {at} is a "
-                        f"{type(v).__name__}; return .to_dict() or .tolist()")
     raise TypeError(f"the value cannot be carried: {at} is a "
-                    f"{type(v).__name__}")
+                    f"{type(v).__name__}{instead(v)}")
 
 
 print_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False,

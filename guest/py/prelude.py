@@ -123,6 +123,13 @@ class Changed:
         CHANGES[module.__name__](module)
 
 
+def as_word(name):
+    """For a shell."""
+    if re.fullmatch(r"\w[\w.+-]*", name):
+        return name
+    return "'" + name.replace("'", "'\\''") + "'"
+
+
 class Missing:
     """Last asked."""
     @staticmethod
@@ -130,8 +137,8 @@ class Missing:
         if name in HEAVY:
             raise ModuleNotFoundError(
                 f"No module named '{name}': it is not in this image; run the "
-                "source with the host's own Python: redoma run --native",
-                name=name)
+                "source with a Python of the host that has it: redoma run "
+                f"--native {as_word(source_name[0])}", name=name)
         if name in ABSENT:
             raise ModuleNotFoundError(
                 f"No module named '{name}': {ABSENT[name]}", name=name)

@@ -10,6 +10,7 @@
 #include "core/verdict.h"
 #include "jail/group.h"
 #include "pool/jails.h"
+#include "runtime/rows.h"
 
 #define WHERE "core"
 #define CPU_WEIGHT 100u
@@ -230,20 +231,29 @@ static int seal(struct job *j, const char *program, struct redoma_error *err)
 	return r;
 }
 
+/* What argv[0] of the program is to be.  A Python finds the packages of its
+ * virtual environment by it, so it has to be a path inside. */
+static const char *program_name(const struct job *j,
+				const struct native_root *root)
+{
+	const struct row *row = rows_of_program(root->root.program);
+
+	if (!j->q->source)
+		return row && row->python ? root->root.program : j->q->argv[0];
+	return j->name ? j->name : root->source_name;
+}
+
 int native_run(struct job *j, struct redoma_error *err)
 {
 	CLEANUP(done) struct native_run n = {
 		.job = j, .cpu_fd = -1, .cpu_before_us = UINT64_MAX};
-	const char *program = j->q->source ? j->name : j->q->argv[0];
 	struct redoma_error why = {0};
 	int r = native_root_find(j, &n.root, err);
 
 	if (r)
 		return r;
-	if (j->q->source && !program)
-		program = n.root->source_name;
-	j->name = program;
-	r = seal(j, program, &why);
+	j->name = program_name(j, n.root);
+	r = seal(j, j->name, &why);
 	if (r && job_is_cancelled(j))
 		return 0;
 	if (r && err)

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "core/native.h"
+#include "core/native_ahead.h"
 #include "jail/jail.h"
 
 #define WHERE "core"
@@ -144,6 +145,15 @@ static void make_room(struct native_setup *s, const struct policy *p)
 		s->memory_bytes = p->limits.memory_bytes;
 }
 
+static void set_ahead(struct native_root *n, const struct job *j)
+{
+	const struct redoma_request *q = j->q;
+
+	snprintf(n->setup.ahead, sizeof n->setup.ahead, "%s",
+		 native_ahead(n->root.bootstrap, q->source, q->source_len,
+			      j->policy->limits.memory_bytes));
+}
+
 static int set_up(struct native_root *n, const struct job *j,
 		  struct redoma_error *err)
 {
@@ -161,9 +171,11 @@ static int set_up(struct native_root *n, const struct job *j,
 	n->setup.pids = PARKED_PIDS;
 	if (j->policy->may_lack & 1u << JAIL_CGROUP)
 		make_room(&n->setup, j->policy);
-	if (j->q->source)
+	if (j->q->source) {
 		snprintf(script, sizeof script, "/redoma/bootstrap.%s",
 			 n->root.bootstrap);
+		set_ahead(n, j);
+	}
 	r = put_path(n->setup.program, n->root.program, err);
 	return r ? r : put_path(n->setup.script, script, err);
 }

@@ -45,7 +45,7 @@ struct init {
 	struct collect collect;
 	struct judged judged;
 	struct watch watch;
-	char *boot_argv[3];
+	char *boot_argv[4];
 	int sigfd;
 };
 
@@ -171,6 +171,8 @@ static int start_bootstrap(struct init *i, struct redoma_error *err)
 	i->boot_argv[n++] = (char *)setup->program;
 	if (setup->script[0])
 		i->boot_argv[n++] = (char *)setup->script;
+	if (setup->ahead[0])
+		i->boot_argv[n++] = (char *)setup->ahead;
 	s.argv = i->boot_argv;
 	s.env = no_env;
 	s.boot = s.early = true;

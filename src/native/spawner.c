@@ -54,7 +54,8 @@ static int read_setup(struct channel *c, struct spawner *s,
 	memcpy(to, body, sizeof *to);
 	if (to->abi != NATIVE_ABI || to->park > SPAWN_SLOTS_MAX ||
 	    memchr(to->program, 0, sizeof to->program) == NULL ||
-	    memchr(to->script, 0, sizeof to->script) == NULL)
+	    memchr(to->script, 0, sizeof to->script) == NULL ||
+	    memchr(to->ahead, 0, sizeof to->ahead) == NULL)
 		return other_build(err);
 	s->root.cap = NATIVE_ROOT_BYTES;
 	do {

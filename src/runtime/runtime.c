@@ -68,10 +68,14 @@ struct named { /* the runtimes among policy's roots */
 	bool whole;		   /* a directory is the root */
 };
 
-static bool means(const char *name, const char *command)
+/* A user's row is also meant by the commands of what it starts: `python3`, and
+ * the language of that, by a virtual environment. */
+static bool means(const char *name, const char *guest, const char *command)
 {
 	const struct row *row = rows_find(name);
 
+	if (!row)
+		row = rows_of_program(guest);
 	return !strcmp(name, command) || (row && rows_means(row, command));
 }
 
@@ -90,7 +94,7 @@ static int add_named(struct make *m, const char *root, const char *command,
 		return tree_root_add(&m->build, root, err);
 	}
 	rc = make_runtime(m, root + 8, guest, err);
-	if (!rc && means(root + 8, command) && !n->guest[0])
+	if (!rc && !n->guest[0] && means(root + 8, guest, command))
 		memcpy(n->guest, guest, sizeof(guest));
 	return rc;
 }

@@ -17,8 +17,9 @@
 #include "base/err.h"
 #include "wire/spawn.h"
 
-#define NATIVE_ABI 2u
+#define NATIVE_ABI 3u
 #define NATIVE_PATH_ROOM 4096
+#define NATIVE_AHEAD_ROOM 64
 #define NATIVE_ENTRIES_MAX 4096u
 #define NATIVE_ROOT_BYTES (8u << 20) /* all ROOT frames together */
 
@@ -34,6 +35,8 @@ struct native_setup {
 			      parked */
 	char program[NATIVE_PATH_ROOM];	  /* inside the root */
 	char script[NATIVE_PATH_ROOM];	  /* the bootstrap's; "": none */
+	char ahead[NATIVE_AHEAD_ROOM];	  /* packages that the bootstrap imports
+					     before it parks, "a,b"; "": none */
 };
 
 /* One entry of FRAME_ROOT: the meaning of struct native_entry of jail/. */
