@@ -124,7 +124,9 @@ class Changed:
 
 
 def as_word(name):
-    """For a shell."""
+    """For a shell: a source's file, or how one without a file is given."""
+    if name == "eval.py":
+        return "--lang py -, with the code as its standard input"
     if re.fullmatch(r"\w[\w.+-]*", name):
         return name
     return "'" + name.replace("'", "'\\''") + "'"

@@ -109,6 +109,12 @@ def _():
         "--limit memory=512MiB", 1)], cwd=path.parent, capture_output=True,
         timeout=60)
     need(p.returncode == 0 and p.stdout == b"3\n", f"{told}: {p}")
+    r = command("eval", "py", code)
+    need(b"redoma run --native --lang py -, with" in r.err, r.about())
+    p = subprocess.run([REDOMA, "run", "--native", "--lang", "py", "-",
+                        "--jail", f"root=runtime:{data_runtime()}", *room()],
+                       input=code.encode(), capture_output=True, timeout=60)
+    need(p.returncode == 0 and p.stdout == b"3\n", f"{p}")
     for package in ("numpy", "sklearn.linear_model", "scipy", "matplotlib"):
         expect(python(f"1\nimport {package}"), "error",
                says="redoma run --native agent.py")
