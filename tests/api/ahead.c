@@ -24,6 +24,7 @@
 
 static struct {
 	char dir[ROOM], name[64], row[2 * ROOM];
+	int made; /* directories above the row that were not there */
 } place;
 
 static void put(const char *name, const char *text)
@@ -67,6 +68,25 @@ static bool find_version(char version[64])
 	return one;
 }
 
+/* The directory above the row, or the one above that. */
+static void above(int level, char path[2 * ROOM])
+{
+	strcpy(path, place.row);
+	for (int i = 0; i < level; i++)
+		*strrchr(path, '/') = '\0';
+}
+
+static int count_missing(void)
+{
+	char path[2 * ROOM];
+	int n = 0;
+
+	do
+		above(n + 1, path);
+	while (access(path, F_OK) && ++n < 3);
+	return n;
+}
+
 /* A virtual environment with them, as a runtime of the user's. */
 static int set_up(void **state)
 {
@@ -92,6 +112,7 @@ static int set_up(void **state)
 	snprintf(place.name, sizeof place.name, "redoma-ahead-%d", getpid());
 	snprintf(place.row, sizeof place.row,
 		 "%s/.config/redoma/runtimes/%s.yaml", me->pw_dir, place.name);
+	place.made = count_missing();
 	if (redoma_runtime_add(place.name, path, NULL, &err))
 		fail_msg("%s", err.text);
 	return 0;
@@ -105,6 +126,10 @@ static int clean_up(void **state)
 	if (!place.name[0])
 		return 0;
 	unlink(place.row);
+	for (int i = 1; i <= place.made; i++) {
+		above(i, command);
+		rmdir(command);
+	}
 	snprintf(command, sizeof command, "rm -rf '%s'", place.dir);
 	return system(command);
 }
