@@ -8,14 +8,11 @@
  * A line of nanoseconds a round:
  * the jail, of which until it was parked, until it was admitted, until its
  * outcome was heard; TRUE; COMMAND (0: none). */
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "plain.h"
 #include "jail/native.h"
 #include "pool/jails.h"
 #include "wire/failed.h"
@@ -24,12 +21,9 @@
 
 #define WAIT_US 10000000u
 #define WARM 3
-#define REST_NS 5000000
 #define MEMORY ((uint64_t)64 << 20)
 #define PIDS 16u
 #define INSIDE "/true"
-
-extern char **environ;
 
 struct bench {
 	struct jails *jails;
@@ -41,21 +35,6 @@ struct bench {
 struct times {
 	uint64_t from, parked, admitted, told, gone;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void rest(void)
-{
-	const struct timespec t = {0, REST_NS};
-
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
-}
 
 static void check(int r, const struct redoma_error *e)
 {
@@ -156,26 +135,6 @@ static struct times one_jail(struct bench *b)
 	if (cpu >= 0)
 		close(cpu);
 	return t;
-}
-
-static uint64_t plain(char **argv)
-{
-	posix_spawn_file_actions_t a;
-	int status = -1;
-	uint64_t from;
-	pid_t pid;
-
-	rest();
-	from = now_ns();
-	if (posix_spawn_file_actions_init(&a) ||
-	    posix_spawn_file_actions_addopen(&a, 1, "/dev/null", O_WRONLY, 0) ||
-	    posix_spawnp(&pid, argv[0], &a, NULL, argv, environ) ||
-	    waitpid(pid, &status, 0) != pid || status) {
-		fprintf(stderr, "bench_pool_jail: %s failed\n", argv[0]);
-		exit(1);
-	}
-	posix_spawn_file_actions_destroy(&a);
-	return now_ns() - from;
 }
 
 int main(int argc, char **argv)
