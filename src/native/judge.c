@@ -209,7 +209,8 @@ void judge_end(const struct watch *w, struct judged *ret)
 	o->used_clock = o->used_random = o->used_unpinned = true;
 	o->cpu_us = cpu_us(w);
 	o->memory_bytes = p->peak_bytes;
-	o->page_faults = p->page_faults;
+	o->page_faults = p->page_faults > p->warm_faults
+				 ? p->page_faults - p->warm_faults : 0;
 }
 
 void judge_files(const struct collect *c, const struct plan *p,

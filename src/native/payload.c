@@ -302,14 +302,6 @@ static int needs_pid_1(struct redoma_error *err)
 		       "a native program needs a pid namespace of its own");
 }
 
-void payload_open_stat(struct payload *p)
-{
-	char name[32];
-
-	snprintf(name, sizeof name, "/proc/%d/stat", p->pid);
-	p->stat = open(name, O_RDONLY | O_CLOEXEC);
-}
-
 /* proc_pid_stat(5): minflt is field 10, the name field 2. */
 static uint64_t faults_so_far(const struct payload *p)
 {
@@ -327,6 +319,15 @@ static uint64_t faults_so_far(const struct payload *p)
 	return at && sscanf(at, ") %*c %*s %*s %*s %*s %*s %*s %lu",
 			    &faults) == 1
 		       ? faults : 0;
+}
+
+void payload_open_stat(struct payload *p)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "/proc/%d/stat", p->pid);
+	p->stat = open(name, O_RDONLY | O_CLOEXEC);
+	p->warm_faults = faults_so_far(p);
 }
 
 int payload_strike(struct payload *p, struct redoma_error *err)

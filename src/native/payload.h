@@ -48,6 +48,7 @@ struct payload {
 	bool sigsys;	   /* it, or one that init inherited, died by that */
 	uint64_t cpu_us;   /* of all that init reaped */
 	uint64_t peak_bytes, page_faults;
+	uint64_t warm_faults; /* of those, before it was given a run */
 };
 
 #define PAYLOAD_NONE ((struct payload){.in = -1, .out = -1, .err = -1, \
@@ -79,8 +80,8 @@ MUST_CHECK int payload_end(struct payload *p, uint64_t wait_us,
 /* Kills it and does not wait: nothing of it will run, but its last process may
  * not be counted among the dead.  What it used is counted. */
 MUST_CHECK int payload_strike(struct payload *p, struct redoma_error *err);
-/* Once it is started: for payload_strike to tell its page faults; where there
- * is no /proc they are not told. */
+/* Once it is warm: for payload_strike to tell its page faults, and which of
+ * them are not its run's; where there is no /proc they are not told. */
 void payload_open_stat(struct payload *p);
 /* Closes our ends. */
 void payload_done(struct payload *p);

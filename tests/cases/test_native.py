@@ -160,6 +160,17 @@ def _():
                                  w["kernel"].values()), r.about())
 
 
+@case("warm: what a source needs is in memory before its run, not by faults of it")
+def _():
+    for run, nothing, much in (
+            (py, "1+1", "len(bytearray(8 << 20))"),
+            (nodejs, "1+1", "Buffer.alloc(8 << 20, 1).length")):
+        few = expect(run(nothing), "ok").json["usage"]["page_faults"]
+        many = expect(run(much), "ok").json["usage"]["page_faults"]
+        need(few <= 100, f"{few} page faults of {nothing}")
+        need(many >= 200, f"{many} page faults of {much}: they are not told")
+
+
 @case("what a program finds: its root, its user, no others, no network")
 def _():
     r = native("python3", "-c", LOOK)
