@@ -1,9 +1,9 @@
 /* bench_formula: formulas through libredoma.
  *
- * bench_formula INSTALL one N POLICY-OPTION...
+ * bench_formula INSTALL LANG one N POLICY-OPTION...
  *	One formula on one row, N times, 1 ms apart; a line of wall
  *	nanoseconds.
- * bench_formula INSTALL rows N POLICY-OPTION...
+ * bench_formula INSTALL LANG rows N POLICY-OPTION...
  *	The same formula over 100,000 rows of 3 columns, N times; a line of
  *	picoseconds a row.
  * An option is KEY=VALUE of redoma_policy_with. */
@@ -72,7 +72,12 @@ static uint64_t once(struct redoma *h, const struct redoma_formula_request *q)
 	for (uint64_t i = 0; i < q->rows; i++) {
 		struct redoma_cell c = redoma_sheet_cell(s, 0, i);
 
-		if (c.kind != REDOMA_CELL_NUMBER || c.number != expected(i)) {
+		double n = c.kind == REDOMA_CELL_INTEGER ? (double)c.integer
+							 : c.number;
+
+		if ((c.kind != REDOMA_CELL_NUMBER &&
+		     c.kind != REDOMA_CELL_INTEGER) ||
+		    n != expected(i)) {
 			fprintf(stderr, "row %llu is wrong\n",
 				(unsigned long long)i);
 			exit(1);
@@ -86,7 +91,7 @@ int main(int argc, char **argv)
 {
 	static double price[ROWS];
 	static int64_t qty[ROWS], id[ROWS];
-	const struct redoma_formula f = {"total", "qty > 3 ? price * qty : 0"};
+	struct redoma_formula f = {"total", "qty > 3 ? price * qty : 0"};
 	struct redoma_column columns[3] = {
 		{"price", REDOMA_COLUMN_FLOAT64, NULL, price, NULL, 0, 0},
 		{"qty", REDOMA_COLUMN_INT64, NULL, qty, NULL, 0, 0},
@@ -98,25 +103,28 @@ int main(int argc, char **argv)
 	struct redoma_error e;
 	struct redoma *h;
 
-	if (argc < 4)
+	if (argc < 5)
 		return 2;
+	q.language = argv[2];
+	if (!strcmp(argv[2], "py"))
+		f.text = "price*qty if qty>3 else 0";
 	for (int i = 0; i < ROWS; i++) {
 		price[i] = 1.25 * (i % 1000);
 		qty[i] = i % 7;
 		id[i] = i;
 	}
 	o.install_dir = argv[1];
-	p = policy_of(argv + 4);
+	p = policy_of(argv + 5);
 	if (redoma_open(p, &o, &h, &e))
 		die("open", &e);
 	q.formulas = &f;
 	q.n_formulas = 1;
 	q.columns = columns;
 	q.n_columns = 3;
-	q.rows = strcmp(argv[2], "rows") ? 1 : ROWS;
+	q.rows = strcmp(argv[3], "rows") ? 1 : ROWS;
 	for (int i = 0; i < 20; i++)
 		once(h, &q);
-	for (long i = atol(argv[3]); i > 0; i--) {
+	for (long i = atol(argv[4]); i > 0; i--) {
 		uint64_t ns = once(h, &q);
 
 		printf("%llu ",

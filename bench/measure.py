@@ -375,16 +375,21 @@ def tool_calls(b, *options):
         yield key, spread(ns, 1e3)
 
 
+FORMULAS = {"js": "qty > 3 ? price * qty : 0", "py": "price*qty if qty>3 else 0"}
+
+
 def formulas(b):
     program = b.program("formula")
-    for key, mode, n, scale, options in (
-            ("formula_new_p50", "one", 400, 1e3, ()),
-            ("formula_tenant", "one", 1500, 1e3, ("reuse=tenant",)),
-            ("formula_row", "rows", 10, 1e6,
-             ("limit=output=64MiB", "reuse=tenant"))):
-        samples = b.out(program, b.build, mode, n, *options).split()
-        yield key, spread([int(x) for x in samples], scale)
-    yield "formula_csv_by_python", formula_csv(b)
+    for lang in FORMULAS:
+        for key, mode, n, scale, options in (
+                ("new_p50", "one", 400, 1e3, ()),
+                ("tenant", "one", 1500, 1e3, ("reuse=tenant",)),
+                ("row", "rows", 10, 1e6,
+                 ("limit=output=64MiB", "reuse=tenant"))):
+            samples = b.out(program, b.build, lang, mode, n, *options).split()
+            yield f"{lang}_formula_{key}", spread([int(x) for x in samples],
+                                                  scale)
+        yield f"{lang}_formula_csv_by_loop", formula_csv(b, lang)
 
 
 PYTHON_LOOP = """
@@ -398,14 +403,15 @@ with open(sys.argv[1], newline="") as f, open(sys.argv[2], "w") as g:
 """
 
 
-def formula_csv(b):
+def formula_csv(b, lang):
     """Whole processes over one file of 500,000 rows; over 1: we are faster."""
     table = b.made_file("formula.csv", b"price,qty,id\n" + b"".join(
         b"%d.25,%d,%d\n" % (n % 1000, n % 7, n) for n in range(500000)))
     ratios = []
     for _ in range(b.rounds):
         took = []
-        for argv in ((b.redoma, "formula", "qty > 3 ? price * qty : 0", table),
+        for argv in ((b.redoma, "formula", "--lang", lang, FORMULAS[lang],
+                      table),
                      ("python3", "-c", PYTHON_LOOP, table, "/dev/stdout")):
             begin = time.perf_counter()
             subprocess.run([str(a) for a in argv], check=True,

@@ -1,14 +1,15 @@
 #!/bin/sh
-# build.sh CLANG SYSROOT PYTHON_DIR OUT.wasm - builds the Python image.
+# build.sh CLANG SYSROOT PYTHON_DIR OUT.wasm [formula] - builds the Python image,
+# or that of formulas: formula/ and some of what the first is made of.
 # SYSROOT is a wasi-libc tree, PYTHON_DIR what deps/build-python made; objects
 # go beside OUT.
 set -eu
 
-if [ $# -ne 4 ]; then
-	echo "usage: build.sh CLANG SYSROOT PYTHON_DIR OUT.wasm" >&2
+if [ $# -lt 4 ]; then
+	echo "usage: build.sh CLANG SYSROOT PYTHON_DIR OUT.wasm [formula]" >&2
 	exit 2
 fi
-clang=$1 sysroot=$2 python=$3 out=$4
+clang=$1 sysroot=$2 python=$3 out=$4 start=${5:-}
 here=$(cd "$(dirname "$0")" && pwd)
 objects=$out.d
 mkdir -p "$objects"
@@ -21,13 +22,19 @@ flags="--target=wasm32-wasi --sysroot=$sysroot -O2 -std=gnu17
 	-Wall -Wextra -Wno-sign-compare -Wno-unused-parameter
 	-Wno-c23-extensions"
 
-for f in "$here"/*.c; do
+sources=$(ls "$here"/*.c)
+if [ "$start" = formula ]; then
+	sources=$(ls "$here"/formula/*.c "$here"/memory.c "$here"/request.c \
+		"$here"/settle.c "$here"/system.c)
+	flags="$flags -I$here"
+fi
+for f in $sources; do
 	# shellcheck disable=SC2086 # a list of words
 	"$clang" $flags -DLIBRARY_FILE="\"$python/stdlib.bin\"" \
 		-c "$f" -o "$objects/$(basename "$f" .c).o"
 done
 
-# What poll.c, source.c and system.c stand in front of.
+# What poll.c, source.c (in formula/: tree.c) and system.c stand in front of.
 wrap=
 for name in _Py_HandlePending PyErr_CheckSignals PyErr_ProgramTextObject \
 	_PyErr_ProgramDecodedTextObject __wasi_environ_sizes_get \

@@ -125,6 +125,15 @@ static bool is_name(char c)
 	       (unsigned char)c >= 0x80;
 }
 
+size_t str_name(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.len && is_name(s.p[n]))
+		n++;
+	return n;
+}
+
 bool str_has_word(struct str s, struct str word, size_t *ret_end)
 {
 	size_t at = 0;

@@ -49,6 +49,9 @@ bool str_split(struct str s, char c, struct str *ret_a, struct str *ret_b);
 bool str_split_last(struct str s, char c, struct str *ret_a,
 		    struct str *ret_b);
 
+/* How many bytes at the start of s are of one name: letters, digits, _, $ and
+ * bytes of other alphabets. */
+size_t str_name(struct str s);
 /* True if `word` stands in s, neither behind nor before a letter, a digit, _, $
  * or a byte of another alphabet; *ret_end is behind its first place. */
 bool str_has_word(struct str s, struct str word, size_t *ret_end);

@@ -32,8 +32,8 @@ static const struct option options[] = {
 	 .help = "the new column's name (result)"},
 	{.name = "lang",
 	 .value = "js|py",
-	 .words = "js",
-	 .help = "the language of formulas; this release has js"},
+	 .words = "js py",
+	 .help = "the language of formulas (js)"},
 	{.name = "output",
 	 .letter = 'o',
 	 .value = "FILE",
@@ -190,10 +190,10 @@ static int take_format(const struct args *a, struct task *t,
 	const char *format = args_value(a, "format");
 	const char *lang = args_value(a, "lang");
 
-	if (lang && strcmp(lang, "js"))
+	t->job.language = lang ? lang : "js";
+	if (strcmp(t->job.language, "js") && strcmp(t->job.language, "py"))
 		return err_set(err, REDOMA_E_INVALID, "cli",
-			       "this release has formulas in js; %s is not in "
-			       "it",
+			       "formulas are written in js or py, not in %s",
 			       SHOW(str_of(lang)));
 	if (format && strcmp(format, "csv") && strcmp(format, "jsonl"))
 		return err_set(err, REDOMA_E_INVALID, "cli",
@@ -418,7 +418,6 @@ static int run(const struct args *a)
 		return job_refused(a, &err);
 	t.job.formulas = t.formulas;
 	t.job.n_formulas = t.n;
-	t.job.language = "js";
 	t.job.now_us = (int64_t)clock_realtime_us();
 	t.job.quiet = args_has(a, "quiet");
 	rc = go(a, &t, &err, &status);

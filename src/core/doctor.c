@@ -151,7 +151,8 @@ static void put_images(struct json_writer *w, struct redoma *h)
 {
 	const struct lang *const langs[] = {lang_find("js"),
 					    lang_formulas(lang_find("js")),
-					    lang_find("py")};
+					    lang_find("py"),
+					    lang_formulas(lang_find("py"))};
 	size_t i;
 
 	for (i = 0; i < sizeof langs / sizeof *langs; i++) {

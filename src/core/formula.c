@@ -91,13 +91,24 @@ struct redoma_cell redoma_sheet_cell(const struct redoma_sheet *s,
 
 /* ---- which columns a jar has to have ---- */
 
-/* .name or ["name"]: a name is told, and stands in the text itself. */
+static size_t skip_blanks(struct str text, size_t at)
+{
+	while (at < text.len && strchr(" \t\r\n", text.p[at]))
+		at++;
+	return at;
+}
+
+/* .name or ["name"]: a name is told, and stands in the text itself; .name(: it
+ * may be a method, which sees all of them. */
 static bool tells_name(struct str text)
 {
 	size_t at = 2;
 
-	if (str_starts(text, STR(".")))
-		return true;
+	if (str_starts(text, STR("."))) {
+		at = skip_blanks(text, 1);
+		at = skip_blanks(text, at + str_name(str_after(text, at)));
+		return at == text.len || text.p[at] != '(';
+	}
 	if (!str_starts(text, STR("[\"")) && !str_starts(text, STR("['")))
 		return false;
 	while (at < text.len && text.p[at] != text.p[1])

@@ -84,7 +84,7 @@ static int check_source(struct job *j, struct redoma_error *err)
 	if (j->lang)
 		return 0;
 	return err_set(err, REDOMA_E_INVALID, WHERE,
-		       "formulas are written in js");
+		       "formulas are written in js or py");
 }
 
 static int choose_language(struct job *j, struct redoma_error *err)

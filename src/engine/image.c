@@ -48,7 +48,7 @@ static int prepare_rows(struct exec *x, struct redoma_error *err)
 		return 0;
 	if (!module_has(x->e, "redoma_rows_ptr", "", "i") ||
 	    call_i32(x, "redoma_rows_ptr", &at, &out) || !at || at % 4 ||
-	    !exec_span(x, at, 8))
+	    !exec_span(x, at, 12))
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the image has no usable words for rows");
 	x->e->rows_at = at;
@@ -82,7 +82,7 @@ volatile int32_t *image_interrupt_word(struct exec *x)
 
 volatile uint32_t *image_row_words(struct exec *x)
 {
-	return x->e->rows_at ? exec_span(x, x->e->rows_at, 8) : NULL;
+	return x->e->rows_at ? exec_span(x, x->e->rows_at, 12) : NULL;
 }
 
 /* Adds one text and its NUL; false: over REQUEST_MAX. */

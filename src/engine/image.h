@@ -74,8 +74,9 @@ MUST_CHECK int image_prepare(struct exec *x, struct redoma_error *err);
 /* The word of this instance: a signal handler that stores 1 there makes the
  * interpreter stop soon.  NULL without an instance or before image_prepare. */
 volatile int32_t *image_interrupt_word(struct exec *x);
-/* Two words of an image that has redoma_batch: each row counts the first up,
- * and ends when its number is stored into the second.  NULL as above. */
+/* Three words of an image that has redoma_batch: each row counts the first up,
+ * and ends when its number is stored into the second, and the bits of the third
+ * are set in the interrupt word.  NULL as above. */
 volatile uint32_t *image_row_words(struct exec *x);
 /* Runs one request in an instance that is fresh.  *res is filled only if
  * out->end is EXEC_DONE.  What does not fit the memory limit is EXEC_MEMORY;

@@ -21,6 +21,8 @@ static const struct lang table[] = {
 static const struct lang formulas[] = {
 	{"js", "formula", "js-formula.cwasm", "js-formula.fuel.cwasm",
 	 "js-formula.wasm", js_suffixes, "node"},
+	{"py", "formula", "py-formula.cwasm", "py-formula.fuel.cwasm",
+	 "py-formula.wasm", py_suffixes, "python"},
 };
 
 #define N_LANGS (sizeof table / sizeof *table)

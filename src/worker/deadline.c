@@ -58,6 +58,8 @@ static void look_at_row(uint64_t now)
 		deadline.since_us = now;
 	} else if (now - deadline.since_us >= deadline.row_us) {
 		words[1] = deadline.row;
+		if (deadline.word)
+			*deadline.word |= (int32_t)words[2];
 	}
 }
 

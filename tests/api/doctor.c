@@ -127,6 +127,8 @@ static void images_of_an_install(void **state)
 	says(text, "{\"name\":\"js-formula.fuel.cwasm\",\"state\":\"ready\"}");
 	says(text, "{\"name\":\"py.cwasm\",\"state\":\"ready\"}");
 	says(text, "{\"name\":\"py.fuel.cwasm\",\"state\":\"ready\"}");
+	says(text, "{\"name\":\"py-formula.cwasm\",\"state\":\"ready\"}");
+	says(text, "{\"name\":\"py-formula.fuel.cwasm\",\"state\":\"ready\"}");
 	redoma_free(text);
 }
 

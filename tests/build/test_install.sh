@@ -15,8 +15,10 @@ check() {
 }
 runs() { [ "$("$top/bin/redoma" eval js '6*7')" = 42 ]; }
 evaluates() {
-	[ "$(printf 'a\n6\n' | "$top/bin/redoma" formula 'a * 7' - | tail -1)" = \
-		6,42 ]
+	for lang in js py; do
+		[ "$(printf 'a\n6\n' | "$top/bin/redoma" formula --lang $lang \
+			'a * 7' - | tail -1)" = 6,42 ] || return 1
+	done
 }
 compiles() {
 	cat >"$TMPDIR/t.c" <<-'C'
@@ -45,11 +47,13 @@ for f in bin/redoma lib/libredoma.a include/redoma.h lib/redoma/redoma-worker \
 	lib/redoma/images/js-formula.fuel.cwasm \
 	lib/redoma/images/js-formula.wasm \
 	lib/redoma/images/py.cwasm lib/redoma/images/py.fuel.cwasm \
-	lib/redoma/images/py.wasm share/man/man1/redoma.1 \
+	lib/redoma/images/py.wasm lib/redoma/images/py-formula.cwasm \
+	lib/redoma/images/py-formula.fuel.cwasm \
+	lib/redoma/images/py-formula.wasm share/man/man1/redoma.1 \
 	share/bash-completion/completions/redoma; do
 	check "$f is there" [ -f "$top/$f" ]
 done
 check "the installed redoma finds its worker" runs
-check "it finds the image of formulas" evaluates
+check "it finds the images of formulas" evaluates
 check "a C99 program builds with the installed library" compiles
 echo "1..$n"

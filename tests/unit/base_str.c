@@ -35,6 +35,15 @@ static void compares_and_splits(void **state)
 	assert_false(str_split((struct str){0}, '=', &a, &b));
 }
 
+static void names_end_where_a_language_ends_them(void **state)
+{
+	(void)state;
+	assert_int_equal(str_name(STR("a1_$ b")), 4);
+	assert_int_equal(str_name(STR("caf\xc3\xa9(")), 5);
+	assert_int_equal(str_name(STR(".a")), 0);
+	assert_int_equal(str_name((struct str){0}), 0);
+}
+
 static size_t decode(uint32_t code, char out[4])
 {
 	if (code < 0x80) {
@@ -141,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compares_and_splits),
+		cmocka_unit_test(names_end_where_a_language_ends_them),
 		cmocka_unit_test(knows_every_code_point),
 		cmocka_unit_test(tells_plain_text),
 		cmocka_unit_test(shows_hostile_bytes),

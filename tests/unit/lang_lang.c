@@ -49,6 +49,9 @@ static void formulas_have_an_image_of_their_own(void **state)
 	assert_string_not_equal(f->image, js->image);
 	assert_string_not_equal(f->image_fuel, js->image_fuel);
 	assert_string_not_equal(f->image_wasm, js->image_wasm);
+	assert_string_equal(lang_formulas(lang_find("py"))->name, "py");
+	assert_string_not_equal(lang_formulas(lang_find("py"))->image,
+				f->image);
 	assert_null(lang_formulas(lang_find("wasm")));
 }
 

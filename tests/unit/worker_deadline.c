@@ -142,7 +142,7 @@ static void no_deadline_is_lost(void **state)
 	}
 }
 
-static volatile uint32_t rows[2];
+static volatile uint32_t rows[3];
 
 static uint64_t wait_for_row(uint32_t row)
 {
@@ -175,6 +175,13 @@ static void a_row_is_ended_alone(void **state)
 		assert_false(*deadline_stop());
 		assert_int_equal(word, 0);
 	}
+	/* What the image wants to be set of its word, beside what is. */
+	rows[2] = 2;
+	word = 4;
+	wait_for_row(++rows[0]);
+	assert_int_equal(word, 6);
+	rows[2] = 0;
+	word = 0;
 	assert_int_equal(deadline_disarm(), DEADLINE_NONE);
 	rows[1] = 0;
 	spin(3 * SOON_US);

@@ -72,9 +72,10 @@ extern struct formula_realm formula_realm;
 int formula_realm_new(JSRuntime *rt);
 
 /* start.c: each row of each formula counts up; the host stores that number
- * into the next word to end that row alone. */
+ * into the next word to end that row alone.  bits: what it sets in the
+ * interrupt word then, nothing here. */
 struct formula_count {
-	uint32_t row, stop;
+	uint32_t row, stop, bits;
 };
 extern volatile struct formula_count formula_count;
 

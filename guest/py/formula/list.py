@@ -1,0 +1,193 @@
+"""Of many values one."""
+
+
+def total(values):
+    return sum(values)
+
+
+def spread(values, less):
+    """Far from zero the sum of squares must not lose its digits."""
+    n = len(values) - less
+    if n <= 0:
+        divided("too few numbers")
+    mean = total(values) / len(values)
+    return total([(v - mean) ** 2 for v in values]) / n
+
+
+def dated(args, n):
+    """A date if nothing but dates was given."""
+    for v in flat(args):
+        if v is not None and not is_date(v):
+            return n
+    return from_serial(n) if args and n else n
+
+
+def extreme(args, how):
+    values = numbers(args)
+    if not values:
+        return 0
+    best = how(values)
+    return best if type(args[0]) in (int, float) else dated(args, best)
+
+
+def percentile(values, k):
+    k = number(k)
+    if not values:
+        bad_number("a percentile of no numbers")
+    if not 0 <= k <= 1:
+        bad_number("a percentile lies between 0 and 1")
+    values.sort()
+    at = k * (len(values) - 1)
+    low = math.floor(at)
+    if low + 1 >= len(values):
+        return values[low]
+    return values[low] + (at - low) * (values[low + 1] - values[low])
+
+
+def chosen(cells, condition, values):
+    """The numbers of `values` where `cells` meets the condition."""
+    test, cells = criterion(condition), as_list(cells)
+    values = cells if values is None else as_list(values)
+    found = []
+    for cell, v in zip(cells, values):
+        if not test(cell):
+            continue
+        if isinstance(v, Failure):
+            raise v
+        if type(v) in (int, float):
+            found.append(v)
+        elif is_date(v):
+            found.append(serial(v))
+    return found
+
+
+def average(values):
+    return total(values) / len(values) if values else \
+        divided("the average of no numbers")
+
+
+@helper
+def SUM(*args):
+    return total(numbers(args))
+
+
+@helper
+def PRODUCT(*args):
+    return math.prod(numbers(args))
+
+
+@helper
+def AVERAGE(*args):
+    return average(numbers(args))
+
+
+@helper
+def MIN(*args):
+    return extreme(args, min)
+
+
+@helper
+def MAX(*args):
+    return extreme(args, max)
+
+
+def counts(v):
+    return type(v) in (int, float, bool) or is_date(v) or \
+        (type(v) is str and parse(v) is not None)
+
+
+@helper
+def COUNT(*args):
+    n = 0
+    for v in args:
+        if is_list(v):
+            n += sum(type(c) in (int, float) or is_date(c) for c in flat(v))
+        else:
+            n += counts(v)
+    return n
+
+
+@helper
+def COUNTA(*args):
+    return sum(v is not None for v in flat(args))
+
+
+@helper
+def COUNTBLANK(*args):
+    return sum(v is None or (type(v) is str and v == "") for v in flat(args))
+
+
+@helper
+def COUNTIF(cells, condition):
+    test = criterion(condition)
+    return sum(bool(test(v)) for v in as_list(cells))
+
+
+@helper
+def SUMIF(cells, condition, values=None):
+    return total(chosen(cells, condition, values))
+
+
+@helper
+def AVERAGEIF(cells, condition, values=None):
+    return average(chosen(cells, condition, values))
+
+
+@helper
+def MEDIAN(*args):
+    values = numbers(args)
+    if not values:
+        bad_number("the median of no numbers")
+    return percentile(values, 0.5)
+
+
+@helper
+def VAR(*args):
+    return spread(numbers(args), 1)
+
+
+@helper
+def VARP(*args):
+    return spread(numbers(args), 0)
+
+
+@helper
+def STDEV(*args):
+    return math.sqrt(spread(numbers(args), 1))
+
+
+@helper
+def STDEVP(*args):
+    return math.sqrt(spread(numbers(args), 0))
+
+
+@helper
+def PERCENTILE(cells, k):
+    return percentile(numbers([cells]), k)
+
+
+@helper
+def RANK(x, cells, order=0):
+    x, up = number(x), truth(order)
+    place, there = 1, False
+    for n in numbers([cells]):
+        there = there or n == x
+        place += n < x if up else n > x
+    return place if there else nothing("RANK of what is not in the list")
+
+
+def placed(cells, k, down):
+    values = sorted(numbers([cells]), reverse=down)
+    k = integer(k)
+    return values[k - 1] if 1 <= k <= len(values) else \
+        bad_number("no such place")
+
+
+@helper
+def LARGE(cells, k):
+    return placed(cells, k, True)
+
+
+@helper
+def SMALL(cells, k):
+    return placed(cells, k, False)

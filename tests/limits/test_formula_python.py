@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Hostile formulas in Python: rows that never end, rows that leave something
+for the next one, ways to the interpreter's insides.  Beside each stands its
+control."""
+import csv
+import io
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from lib_redoma import *
+
+
+def formula(table, *args, **kw):
+    path = table if isinstance(table, pathlib.Path) else write("t.csv", table)
+    return command("formula", "--lang", "py", *args, path, **kw)
+
+
+def column(r):
+    need(r.code == 0, r.about())
+    return [row["result"] for row in csv.DictReader(io.StringIO(
+        r.out.decode()))]
+
+
+TABLE = "n\n" + "".join("%d\n" % n for n in range(6))
+EVER = "[0 for _ in iter(int, 1)]"
+
+
+@case("one row of a million never ends: it alone is an error")
+def _():
+    table = write("million.csv", "n\n" + "".join(
+        "%d\n" % n for n in range(1000000)))
+    r = formula(table, f"{EVER} if n == 654321 else n + 1", timeout=60)
+    got = column(r)
+    need(len(got) == 1000000 and got[654321] == "#TIME!", r.about()[:300])
+    del got[654321]
+    want = [str(n + 1) for n in range(1000000) if n != 654321]
+    need(got == want, "other rows changed")
+    need(b"1 cell is an error: 1 #TIME!" in r.err, str(r.err))
+
+
+@case("the time of a row is that of --row-time")
+def _():
+    busy = "len([0 for i in range(1000) for k in range(4000)]) " \
+           "if n == 3 else 1"
+    got = column(formula(TABLE, busy, "--row-time", "20ms"))
+    need(got[3] == "#TIME!" and got[4] == "1", str(got))
+    got = column(formula(TABLE, busy, "--row-time", "30s"))
+    need(got[3] == "4000000", str(got))
+
+
+LOOPS = [
+    ("a comprehension", EVER),
+    ("a function", f"(lambda: {EVER})()"),
+    ("a generator that gives nothing", "any(0 for _ in iter(int, 1) if 0)"),
+    ("a regular expression", "re.fullmatch('(a+)+', 'a' * 40 + 'b')"),
+    ("a number of a hundred million digits", "10 ** 10 ** 8"),
+    ("a power", "pow(3, 10 ** 9)"),
+    ("a factorial", "math.factorial(10 ** 7)"),
+    ("the digits of a number", "str(10 ** 4000000)"),
+    ("a key that never comes", f"sorted([1, 2], key=lambda x: {EVER})"),
+    ("an iterator that C runs over", "max(iter(int, 1))"),
+    ("many of them at once", "all(map(len, zip(*[range(10 ** 6)] * 1000)))"),
+    ("each step long", "sum(map(([0] * 10 ** 6).count, range(10 ** 6)))"),
+    ("texts from nowhere", "''.join(iter(str, 1))"),
+    ("IFERROR around a loop", f"IFERROR({EVER}, 'caught')"),
+    ("IFERROR inside a loop", "[IFERROR(1 / 0, 0) for _ in iter(int, 1)]"),
+    ("a helper", f"SUM(x for x in {EVER})"),
+]
+for _name, _text in LOOPS:
+    @case(f"ended, and the next row is right: {_name}")
+    def _(text=_text):
+        r = formula(TABLE, f"{text} if n == 2 else n * 2", timeout=30)
+        got = column(r)
+        need(got[2] == "#TIME!", r.about())
+        need(got[:2] + got[3:] == ["0", "2", "6", "8", "10"], r.about())
+        need(r.seconds < 5 * SLOW, r.about())
+
+
+@case("every row loops: the wall limit ends the run")
+def _():
+    r = formula("n\n" + "1\n" * 1000, EVER, "--limit", "wall=1s", timeout=20)
+    need(r.code == 3 and b"wall" in r.err, r.about())
+    need(r.seconds < 6 * SLOW, r.about())
+
+
+@case("one row takes all memory, all stack, all room: it alone fails")
+def _():
+    for text in ("[0] * 10 ** 9", "'x' * 10 ** 12", "sum(range(10 ** 12))",
+                 "['x' * 10 ** 6 for _ in iter(int, 1)]",
+                 "(lambda f: f(f))(lambda f: f(f))",
+                 "'%1000000000d' % 5", "'x' * 10 ** 8",
+                 "[[i] for i in range(10 ** 6) for k in range(10 ** 6)]"):
+        got = column(formula(TABLE, f"{text} if n == 2 else n * 2",
+                             "--row-time", "10s", timeout=60))
+        need(got[2] in ("#VALUE!", "#NUM!"), f"{text}: {got}")
+        need(got[:2] + got[3:] == ["0", "2", "6", "8", "10"], f"{text}: {got}")
+
+
+# What a row says of what the one before has done.
+PROBE = ("'|'.join(map(str, [SUM(1, 2), ABS(-1), UPPER('a'), len(rows.n), "
+         "rows.n[0], list(rows), math.pi > 3, re.sub('a', 'b', 'a'), "
+         "max(1, 2), 'seen' in row]))")
+WANT = "3|1|A|6|0|['n']|True|b|2|False"
+LEAKS = [
+    ("a name", "(lambda: (seen := 1))()"),
+    ("a helper", "(lambda: (SUM := 666))()"),
+    ("a built-in function", "(lambda: (max := 666))()"),
+    ("a column", "(lambda: (n := 666))()"),
+    ("the row", "row.update(seen=1)"),
+    ("the table", "rows.update(n=[666])"),
+    ("the table, emptied", "rows.clear()"),
+    ("a column of the table", "list(rows.n).append(666)"),
+    ("a default of a function", "(lambda d=[]: d.append(1))()"),
+    ("a list sorted in place", "SORT([2, 1]).sort()"),
+]
+for _name, _text in LEAKS:
+    @case(f"no row leaves anything for the next: {_name}")
+    def _(text=_text):
+        got = column(formula(TABLE, f"str({text}) if index == 0 else {PROBE}"))
+        need(not got[0].startswith("#"), f"it was not done: {got[0]}")
+        need(got[1:] == [WANT] * 5, f"{got[0]}: {got[1]}")
+
+
+@case("the control: what a row makes is there within the row")
+def _():
+    got = column(formula(TABLE, "(d := {}).update(x=n) or d['x']"))
+    need(got == ["0", "1", "2", "3", "4", "5"], str(got))
+
+
+@case("no way leads inside of a function, a frame or a module")
+def _():
+    for text in ("SUM.__globals__", "[].__class__", "(lambda: 0).__code__",
+                 "(x for x in []).gi_frame", "(x for x in []).gi_code",
+                 "int.mro()", "re._cache", "(1).__add__(2)", "row.__dict__",
+                 "''.__class__.__mro__", "__builtins__", "__import__('os')",
+                 "(lambda: __import__)()", "f'{SUM.__globals__}'",
+                 "[x.__class__ for x in [1]]", "{'a': SUM.__dict__}",
+                 "IF(1, SUM.__globals__, 2)", "rows.n.__class__",
+                 "(lambda x=SUM.__code__: x)()", "a[SUM.__globals__:]",
+                 "SUM(**row.__dict__)", "sorted([1], key=int.__index__)",
+                 "x.f_globals", "x.tb_frame", "x.co_consts", "x.cr_frame"):
+        r = formula(TABLE, text)
+        need(r.code == 5 and b"SyntaxError" in r.err, f"{text}: {r.about()}")
+
+
+@case("no text becomes code, and nothing of the host has a name")
+def _():
+    for text in ("eval('1')", "exec('1')", "compile('1', '', 'eval')",
+                 "open('/etc/passwd')", "getattr(1, 'real')", "type(1)",
+                 "setattr(SUM, 'x', 1)", "globals()", "locals()", "vars()",
+                 "object()", "print(1)", "input()", "breakpoint()", "exit()",
+                 "super()", "memoryview(b'')", "os.system('id')",
+                 "sys.modules", "math.sys", "re.enum", "re.sys",
+                 "datetime.sys", "tools.x()", "redoma", "dir(1)"):
+        got = column(formula("n\n1\n", text))
+        need(got in (["#NAME?"], ["#VALUE!"]), f"{text}: {got}")
+
+
+@case("formulas that are bombs end in one sentence")
+def _():
+    for text in ("(" * 5000 + "1" + ")" * 5000, "1+" * 40000 + "1",
+                 "IF(" * 3000, "-" * 5000 + "1", "SUM(" + "1," * 40000 + "1)",
+                 "[" * 150 + "]" * 150, "lambda: " * 3000 + "1",
+                 "f'{" * 100, "1" * 5000, "'" + "x" * 100000 + "'",
+                 "x." * 5000 + "y", "(" * 300 + "n" + ",)" * 300,
+                 "IFERROR(" * 150 + "1/0" + ",1)" * 150):
+        r = command("formula", "--lang", "py", "--formula", "x=" + text,
+                    write("t.csv", TABLE), timeout=30)
+        need(r.code in (0, 3, 5) and len(r.err) < 1000,
+             f"{text[:20]}: {r.about()[-300:]}")
+
+
+if __name__ == "__main__":
+    main()
