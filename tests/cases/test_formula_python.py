@@ -153,5 +153,40 @@ def _():
         need(len(set(js)) > 1, f"{f}: {js[0]} throughout")
 
 
+@case("what is of a whole column costs each row little, and is right")
+def _():
+    n = 20000
+    table = "sku,price,n\n" + "".join(
+        "K%d,%d.5,%d\n" % (i * 7919 % n, i % 100, i) for i in range(n))
+    r = formula(table, "--formula", "a=price / SUM(rows.price)", "--formula",
+                "b=VLOOKUP(sku, [rows.sku, rows.n], 2, False)", "--formula",
+                "c=RANK(n, rows.n)", "--formula",
+                "d=COUNTIF(rows.price, '>50') + MAX(rows.n)", "--formula",
+                "e=MATCH('k%d' % n, rows.sku, 0)", "--formula",
+                "f=XLOOKUP(n, rows.n, rows.sku)", timeout=60)
+    rows = list(csv.DictReader(io.StringIO(r.out.decode())))
+    total = sum(i % 100 + 0.5 for i in range(n))
+    at = {i * 7919 % n: i for i in range(n)}
+    for i, row in enumerate(rows):
+        need(abs(float(row["a"]) - (i % 100 + 0.5) / total) < 1e-12, str(row))
+        want = [str(i), str(n - i), str(n // 2 + n - 1), str(at[i] + 1),
+                row["sku"]]
+        need([row[k] for k in "bcdef"] == want, f"{row}: wanted {want}")
+    need(len(rows) == n and r.seconds < 15 * SLOW, f"{r.seconds} s")
+
+
+@case("an error in a column is found by whoever comes to it")
+def _():
+    table = "k,a\nx,1\ny,0\nz,2\n"
+    r = formula(table, "--formula", "e=1 / a", "--formula", "s=SUM(rows.e)",
+                "--formula", "m=MATCH(0.5, rows.e, 0)", "--formula",
+                "n=MATCH(1, rows.e, 0)", "--formula", "c=COUNT(rows.e)",
+                "--formula", "l=VLOOKUP(k, [rows.k, rows.e], 2, False)")
+    need(column(r, "s") == column(r, "m") == ["#DIV/0!"] * 3, r.about())
+    need(column(r, "n") == ["1"] * 3 and column(r, "c") == ["2"] * 3,
+         r.about())
+    need(column(r, "l") == ["1", "#DIV/0!", "0.5"], r.about())
+
+
 if __name__ == "__main__":
     main()

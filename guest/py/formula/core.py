@@ -16,20 +16,16 @@ class Failure(Exception):
         self.message_ = message
 
     def raised(self, *args):
-        raise self
-
-    def __str__(self):
-        raise self
-
-    def __hash__(self):
-        raise self
+        """Another one: this one may be the cell of many rows, and would keep
+        what each of them left when it was raised."""
+        raise Failure(self.code_, self.message_) from None
 
 
 for _name in ("add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv "
               "mod rmod pow rpow divmod and rand or ror xor rxor lshift rshift "
               "neg pos abs invert int float index bool len iter contains "
               "getitem call eq ne lt le gt ge format round trunc floor ceil "
-              "getattr").split():
+              "getattr str hash").split():
     setattr(Failure, f"__{_name}__", Failure.raised)
 del _name
 
@@ -131,7 +127,7 @@ def number(v):
             bad_value(f"{shown(v)} is not a number")
         return n
     if isinstance(v, Failure):
-        raise v
+        v.raised()
     if is_date(v):
         return serial(v)
     if kind is datetime.timedelta:
@@ -193,7 +189,7 @@ def text(v):
     if kind is int or kind is float:
         return number_text(number(v))
     if isinstance(v, Failure):
-        raise v
+        v.raised()
     if is_date(v):
         return date_text(v)
     if kind is datetime.timedelta:
@@ -216,15 +212,53 @@ def truth(v):
     return number(v) != 0
 
 
+# What whole columns come to is the same for each row: it is computed once.  They
+# stay as they are, and as long as the batch.
+COLUMNS = {}  # the cells of each column that was used: id -> tuple
+INDEXES = {}  # of some of them: id -> (index by key, where an error is first)
+NUMBERS = {}  # likewise: id -> their numbers
+MEMO = {}     # what helpers came to
+MEMO_MAX = 4096
+SCALARS = {int, float, str, bool, type(None)}
+
+
 def as_list(v):
     """The elements of what is a list, else of a list of it alone."""
     if isinstance(v, Failure):
-        raise v
+        v.raised()
     if isinstance(v, (list, tuple)):
         return v
     if isinstance(v, Column):
-        return CELLS(v)
+        cells = CELLS(v)
+        COLUMNS[id(cells)] = cells
+        return cells
     return list(v) if is_list(v) else [v]
+
+
+def of_columns(f):
+    """A helper whose result cannot be changed."""
+    def remembering(*args):
+        key, whole = [f], False
+        for v in args:
+            kind = type(v)
+            if kind is Column:
+                whole = True
+                key.append(id(v))
+            elif kind in SCALARS:
+                key.append((kind, v))
+            else:
+                return f(*args)
+        if not whole:
+            return f(*args)
+        key = tuple(key)
+        v = MEMO.get(key, MEMO)
+        if v is MEMO:
+            v = f(*args)
+            if len(MEMO) < MEMO_MAX:
+                MEMO[key] = v
+        return v
+    remembering.__name__ = f.__name__
+    return remembering
 
 
 def flat(v):
@@ -234,6 +268,26 @@ def flat(v):
             yield from flat(cell)
         else:
             yield cell
+
+
+def numbers_in(cells):
+    found = []
+    for cell in cells:
+        kind = type(cell)
+        if kind is float or kind is int:
+            found.append(number(cell))
+        elif isinstance(cell, Failure):
+            cell.raised()
+        elif is_date(cell):
+            found.append(serial(cell))
+    return found
+
+
+def numbers_of_column(v):
+    found = NUMBERS.get(id(v))
+    if found is None:
+        found = NUMBERS[id(v)] = numbers_in(as_list(v))
+    return found
 
 
 def numbers(args):
@@ -246,17 +300,12 @@ def numbers(args):
             found.append(number(v))
         elif v is None:
             pass
+        elif kind is Column:
+            found += numbers_of_column(v)
         elif not is_list(v):
             found.append(number(v))
         else:
-            for cell in flat(v):
-                kind = type(cell)
-                if kind is float or kind is int:
-                    found.append(number(cell))
-                elif isinstance(cell, Failure):
-                    raise cell
-                elif is_date(cell):
-                    found.append(serial(cell))
+            found += numbers_in(flat(v))
     return found
 
 
@@ -270,9 +319,9 @@ def rank(v):
 
 def compare(a, b):
     if isinstance(a, Failure):
-        raise a
+        a.raised()
     if isinstance(b, Failure):
-        raise b
+        b.raised()
     ra, rb = rank(a), rank(b)
     if ra != rb:
         return ra - rb
@@ -342,7 +391,7 @@ def sameness(want):
 def criterion(c):
     """A condition as COUNTIF has it: ">5", "<>x", "a*", or a value."""
     if isinstance(c, Failure):
-        raise c
+        c.raised()
     m = OPERATOR.fullmatch(c) if type(c) is str else None
     op, want = m.groups() if m else ("=", c)
     if want is None or (m and want == ""):

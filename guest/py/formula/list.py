@@ -53,7 +53,7 @@ def chosen(cells, condition, values):
         if not test(cell):
             continue
         if isinstance(v, Failure):
-            raise v
+            v.raised()
         if type(v) in (int, float):
             found.append(v)
         elif is_date(v):
@@ -67,26 +67,31 @@ def average(values):
 
 
 @helper
+@of_columns
 def SUM(*args):
     return total(numbers(args))
 
 
 @helper
+@of_columns
 def PRODUCT(*args):
     return math.prod(numbers(args))
 
 
 @helper
+@of_columns
 def AVERAGE(*args):
     return average(numbers(args))
 
 
 @helper
+@of_columns
 def MIN(*args):
     return extreme(args, min)
 
 
 @helper
+@of_columns
 def MAX(*args):
     return extreme(args, max)
 
@@ -97,6 +102,7 @@ def counts(v):
 
 
 @helper
+@of_columns
 def COUNT(*args):
     n = 0
     for v in args:
@@ -108,32 +114,38 @@ def COUNT(*args):
 
 
 @helper
+@of_columns
 def COUNTA(*args):
     return sum(v is not None for v in flat(args))
 
 
 @helper
+@of_columns
 def COUNTBLANK(*args):
     return sum(v is None or (type(v) is str and v == "") for v in flat(args))
 
 
 @helper
+@of_columns
 def COUNTIF(cells, condition):
     test = criterion(condition)
     return sum(bool(test(v)) for v in as_list(cells))
 
 
 @helper
+@of_columns
 def SUMIF(cells, condition, values=None):
     return total(chosen(cells, condition, values))
 
 
 @helper
+@of_columns
 def AVERAGEIF(cells, condition, values=None):
     return average(chosen(cells, condition, values))
 
 
 @helper
+@of_columns
 def MEDIAN(*args):
     values = numbers(args)
     if not values:
@@ -142,38 +154,59 @@ def MEDIAN(*args):
 
 
 @helper
+@of_columns
 def VAR(*args):
     return spread(numbers(args), 1)
 
 
 @helper
+@of_columns
 def VARP(*args):
     return spread(numbers(args), 0)
 
 
 @helper
+@of_columns
 def STDEV(*args):
     return math.sqrt(spread(numbers(args), 1))
 
 
 @helper
+@of_columns
 def STDEVP(*args):
     return math.sqrt(spread(numbers(args), 0))
 
 
 @helper
+@of_columns
 def PERCENTILE(cells, k):
     return percentile(numbers([cells]), k)
 
 
+@of_columns
+def in_order(cells):
+    return tuple(sorted(numbers([cells])))
+
+
+def below(values, x, equal):
+    """How many of the sorted values are less than x, or that and equal."""
+    low, high = 0, len(values)
+    while low < high:
+        mid = (low + high) // 2
+        if values[mid] < x or (equal and values[mid] == x):
+            low = mid + 1
+        else:
+            high = mid
+    return low
+
+
 @helper
 def RANK(x, cells, order=0):
-    x, up = number(x), truth(order)
-    place, there = 1, False
-    for n in numbers([cells]):
-        there = there or n == x
-        place += n < x if up else n > x
-    return place if there else nothing("RANK of what is not in the list")
+    x, up, values = number(x), truth(order), in_order(cells)
+    less, most = below(values, x, False), below(values, x, True)
+    if less == most:
+        nothing("RANK of what is not in the list")
+    return less + 1 if up else len(values) - most + 1
 
 
 def placed(cells, k, down):
@@ -184,10 +217,12 @@ def placed(cells, k, down):
 
 
 @helper
+@of_columns
 def LARGE(cells, k):
     return placed(cells, k, True)
 
 
 @helper
+@of_columns
 def SMALL(cells, k):
     return placed(cells, k, False)

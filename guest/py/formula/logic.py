@@ -8,7 +8,7 @@ def every(v, want):
     some = False
     for cell in flat(v):
         if isinstance(cell, Failure):
-            raise cell
+            cell.raised()
         if type(cell) not in (bool, int, float):
             continue
         some = True
@@ -31,7 +31,7 @@ def no_case():
 
 def settled(v):
     if isinstance(v, Failure):
-        raise v
+        v.raised()
     if type(v) is float and v - v != 0 and v == v:
         number(v)
     return v

@@ -5,7 +5,7 @@
 def table(v):
     """The columns of it."""
     if isinstance(v, Failure):
-        raise v
+        v.raised()
     if isinstance(v, dict):  # rows
         return [as_list(c) for c in v.values()]
     if not is_list(v):
@@ -20,17 +20,51 @@ def table(v):
 
 def one(v):
     if isinstance(v, Failure):
-        raise v
+        v.raised()
     return v
 
 
 WILD = re.compile(r"[*?~]")
 
 
+def key_of(v):
+    """Equal for what compare says is equal; None if that is nothing."""
+    kind = rank(v)
+    if kind == 0:
+        return serial(v) if is_date(v) else v
+    return v.lower() if kind == 1 else (v,) if kind == 2 else None
+
+
+def index_of(cells):
+    """Of a column that is used again and again."""
+    found = INDEXES.get(id(cells))
+    if not found:
+        places, error = {}, len(cells)
+        for i, v in enumerate(cells):
+            if isinstance(v, Failure):
+                error = i
+                break
+            places.setdefault(key_of(v), i)
+        found = INDEXES[id(cells)] = (places, error)
+    return found
+
+
+def exact_in_column(cells, key):
+    places, error = index_of(cells)
+    key = key_of(key)
+    i = places.get(key, -1) if key is not None else -1
+    if i < 0 and error < len(cells):
+        cells[error].raised()
+    return i
+
+
 def exact(cells, key, last=False, wild=True):
     """Index of what equals the key; texts may have wildcards."""
     order = range(len(cells))
-    if wild and type(key) is str and WILD.search(key):
+    pattern = wild and type(key) is str and WILD.search(key)
+    if not pattern and not last and id(cells) in COLUMNS:
+        return exact_in_column(cells, key)
+    if pattern:
         p = wildcard(key, True)
 
         def same(v):
