@@ -326,7 +326,7 @@ struct redoma_column { /* everything borrowed */
 struct redoma_formula_request { /* everything borrowed for the call */
 	uint64_t size;
 	const char *tenant;   /* as in struct redoma_request */
-	const char *language; /* "js" or "py"; NULL: js */
+	const char *language; /* "js" or "py"; NULL: py */
 	const struct redoma_formula *formulas;
 	uint64_t n_formulas;
 	const struct redoma_column *columns;

@@ -190,7 +190,7 @@ static int take_format(const struct args *a, struct task *t,
 	const char *format = args_value(a, "format");
 	const char *lang = args_value(a, "lang");
 
-	t->job.language = lang ? lang : "js";
+	t->job.language = lang ? lang : "py";
 	if (strcmp(t->job.language, "js") && strcmp(t->job.language, "py"))
 		return err_set(err, REDOMA_E_INVALID, "cli",
 			       "formulas are written in js or py, not in %s",

@@ -186,7 +186,7 @@ static int run_rows(struct work *w, uint64_t from, uint64_t rows,
 	if (r)
 		return r;
 	q.tenant = w->q->tenant;
-	q.language = w->q->language ? w->q->language : "js";
+	q.language = w->q->language ? w->q->language : "py";
 	q.name = "formula";
 	q.input = batch.data;
 	q.input_len = batch.len;

@@ -131,6 +131,7 @@ request(const struct world *w, const struct redoma_formula *f, uint64_t n)
 {
 	struct redoma_formula_request q = REDOMA_FORMULA_REQUEST_INIT;
 
+	q.language = "js";
 	q.formulas = f;
 	q.n_formulas = n;
 	q.columns = w->columns;

@@ -43,6 +43,12 @@ def _():
     need(r.code == 5 and b"circle" in r.err, r.about())
 
 
+@case("a formula whose language is not said is Python")
+def _():
+    r = command("formula", "2 if qty > 3 else len(name)", write("t.csv", ONE))
+    need(r.code == 0 and column(r) == ["6"], r.about())
+
+
 @case("an error is its row's alone, and is told by its code and its words")
 def _():
     r = formula("a,b\n1,x\n0,y\n,z\n", "10 / a")

@@ -15,7 +15,7 @@ csv.field_size_limit(1 << 24)
 
 def formula(table, *args, **kw):
     path = table if isinstance(table, pathlib.Path) else write("t.csv", table)
-    return command("formula", *args, path, **kw)
+    return command("formula", "--lang", "js", *args, path, **kw)
 
 
 def column(r):
@@ -172,7 +172,7 @@ def _():
 def _():
     for text in ("(" * 5000 + "1" + ")" * 5000, "1+" * 40000 + "1",
                  "IF(" * 3000, "`${" * 3000, "SUM(" + "1," * 40000 + "1)"):
-        r = command("formula", "--formula", "x=" + text,
+        r = command("formula", "--lang", "js", "--formula", "x=" + text,
                     write("t.csv", TABLE), timeout=30)
         need(r.code in (0, 3, 5), f"{text[:20]}: {r.about()[-300:]}")
 
