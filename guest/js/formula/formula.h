@@ -78,6 +78,11 @@ struct formula_count {
 	uint32_t row, stop, bits;
 };
 extern volatile struct formula_count formula_count;
+/* Of the row that is being worked on: it is to end.  What is computed for all
+ * rows (`aside`) takes no row's time, but no more than this of the batch. */
+#define FORMULA_ASIDE_US 2000000
+bool formula_row_over(void);
+extern bool formula_aside;
 
 /* table.c: of the batch in hand. */
 /* Of a column object: its cell at i, or its length. */

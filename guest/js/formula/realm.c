@@ -182,6 +182,30 @@ static JSValue js_cells(JSContext *ctx, JSValueConst this_val, int argc,
 	return list;
 }
 
+/* Which column it is, or undefined. */
+static JSValue js_column(JSContext *ctx, JSValueConst this_val, int argc,
+			 JSValueConst *argv)
+{
+	uint32_t column = formula_column_of(argv[0]);
+
+	(void)this_val;
+	(void)argc;
+	return column == UINT32_MAX ? JS_UNDEFINED
+				    : JS_NewUint32(ctx, column);
+}
+
+/* aside(true): what follows is for all rows; gives what was. */
+static JSValue js_aside(JSContext *ctx, JSValueConst this_val, int argc,
+			JSValueConst *argv)
+{
+	bool was = formula_aside;
+
+	(void)this_val;
+	(void)argc;
+	formula_aside = JS_ToBool(ctx, argv[0]) > 0;
+	return JS_NewBool(ctx, was);
+}
+
 static JSValue js_now(JSContext *ctx, JSValueConst this_val, int argc,
 		      JSValueConst *argv)
 {
@@ -195,6 +219,8 @@ static int add_native(JSContext *ctx, JSValueConst native)
 {
 	static const JSCFunctionListEntry list[] = {
 		JS_CFUNC_DEF("cells", 1, js_cells),
+		JS_CFUNC_DEF("column", 1, js_column),
+		JS_CFUNC_DEF("aside", 1, js_aside),
 		JS_CFUNC_DEF("now", 0, js_now),
 	};
 

@@ -140,7 +140,8 @@ static int put_thrown(JSContext *ctx, const struct formula_place *at)
 		JS_Throw(guest.ctx, e);
 		return -1;
 	}
-	if (formula_count.stop == formula_count.row)
+	formula_aside = false;
+	if (formula_row_over())
 		r = answer_error(at, "#TIME!",
 				 "this row took longer than a row "
 				 "may");

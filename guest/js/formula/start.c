@@ -24,12 +24,25 @@ struct guest_result *redoma_result(void);
 struct guest guest __attribute__((aligned(4096)));
 volatile struct formula_count formula_count;
 
+bool formula_aside;
+static uint64_t aside_us;
+
+bool formula_row_over(void)
+{
+	if (!formula_count.row || formula_count.stop != formula_count.row)
+		return false;
+	if (!formula_aside || aside_us >= FORMULA_ASIDE_US)
+		return true;
+	aside_us += table.head.row_us;
+	formula_count.row++;
+	return false;
+}
+
 static int on_poll(JSContext *ctx, void *opaque)
 {
 	(void)ctx;
 	(void)opaque;
-	return guest.interrupt ||
-	       (formula_count.row && formula_count.stop == formula_count.row);
+	return guest.interrupt || formula_row_over();
 }
 
 static int32_t ended(int r)

@@ -212,14 +212,23 @@ def truth(v):
     return number(v) != 0
 
 
-# What whole columns come to is the same for each row: it is computed once.  They
-# stay as they are, and as long as the batch.
+# What whole columns come to is the same for each row: it is computed once, and not
+# in the time of the row that happens to be the first.  They stay as they are, and
+# as long as the batch.  None of this runs code of a formula.
 COLUMNS = {}  # the cells of each column that was used: id -> tuple
 INDEXES = {}  # of some of them: id -> (index by key, where an error is first)
 NUMBERS = {}  # likewise: id -> their numbers
 MEMO = {}     # what helpers came to
 MEMO_MAX = 4096
 SCALARS = {int, float, str, bool, type(None)}
+
+
+def aside(f, *args):
+    was = ASIDE(True)
+    try:
+        return f(*args)
+    finally:
+        ASIDE(was)
 
 
 def as_list(v):
@@ -229,7 +238,7 @@ def as_list(v):
     if isinstance(v, (list, tuple)):
         return v
     if isinstance(v, Column):
-        cells = CELLS(v)
+        cells = aside(CELLS, v)
         COLUMNS[id(cells)] = cells
         return cells
     return list(v) if is_list(v) else [v]
@@ -253,7 +262,7 @@ def of_columns(f):
         key = tuple(key)
         v = MEMO.get(key, MEMO)
         if v is MEMO:
-            v = f(*args)
+            v = aside(f, *args)
             if len(MEMO) < MEMO_MAX:
                 MEMO[key] = v
         return v
@@ -286,7 +295,7 @@ def numbers_in(cells):
 def numbers_of_column(v):
     found = NUMBERS.get(id(v))
     if found is None:
-        found = NUMBERS[id(v)] = numbers_in(as_list(v))
+        found = NUMBERS[id(v)] = aside(numbers_in, as_list(v))
     return found
 
 

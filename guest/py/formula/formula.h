@@ -106,7 +106,11 @@ struct formula_count {
 	uint32_t row, stop, bits;
 };
 extern volatile struct formula_count formula_count;
-bool poll_row_over(void);     /* the row is to end */
+/* The row is to end.  What is computed for all rows (`aside`) takes no row's
+ * time, but no more than this of the batch. */
+#define POLL_ASIDE_US 2000000
+bool poll_row_over(void);
+extern bool poll_aside;
 extern PyObject *poll_ending; /* the exception that ends it; nobody's name */
 
 /* interpreter.c: what the helpers' files define: a dict. */

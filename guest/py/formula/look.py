@@ -39,14 +39,17 @@ def index_of(cells):
     """Of a column that is used again and again."""
     found = INDEXES.get(id(cells))
     if not found:
-        places, error = {}, len(cells)
-        for i, v in enumerate(cells):
-            if isinstance(v, Failure):
-                error = i
-                break
-            places.setdefault(key_of(v), i)
-        found = INDEXES[id(cells)] = (places, error)
+        found = INDEXES[id(cells)] = aside(places_in, cells)
     return found
+
+
+def places_in(cells):
+    places = {}
+    for i, v in enumerate(cells):
+        if isinstance(v, Failure):
+            return places, i
+        places.setdefault(key_of(v), i)
+    return places, len(cells)
 
 
 def exact_in_column(cells, key):

@@ -19,9 +19,18 @@ volatile struct formula_count formula_count = {.bits =
 						       _PY_SIGNALS_PENDING_BIT};
 PyObject *poll_ending;
 
+bool poll_aside;
+static uint64_t aside_us;
+
 bool poll_row_over(void)
 {
-	return formula_count.row && formula_count.stop == formula_count.row;
+	if (!formula_count.row || formula_count.stop != formula_count.row)
+		return false;
+	if (!poll_aside || aside_us >= POLL_ASIDE_US)
+		return true;
+	aside_us += table.head.row_us;
+	formula_count.row++;
+	return false;
 }
 
 static int look(const PyThreadState *state)

@@ -179,6 +179,7 @@ static int one_row(const struct formula *f, PyObject **args,
 	int r;
 
 	formula_count.row++;
+	poll_aside = false;
 	if (takes_error(f, at))
 		return 0;
 	v = call(f, args, at->i);

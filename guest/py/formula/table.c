@@ -292,6 +292,15 @@ static PyObject *py_cells(PyObject *self, PyObject *v)
 	return Py_XNewRef(whole_cells(v));
 }
 
+/* ASIDE(true): what follows is for all rows; gives what was. */
+static PyObject *py_aside(PyObject *self, PyObject *v)
+{
+	bool was = poll_aside;
+
+	poll_aside = v == Py_True;
+	return PyBool_FromLong(was);
+}
+
 /* NOW_US(): since 1970, the same for all of the batch. */
 static PyObject *py_now(PyObject *self, PyObject *none)
 {
@@ -300,6 +309,7 @@ static PyObject *py_now(PyObject *self, PyObject *none)
 
 PyMethodDef table_methods[] = {
 	{ "CELLS", py_cells, METH_O, NULL },
+	{ "ASIDE", py_aside, METH_O, NULL },
 	{ "NOW_US", py_now, METH_NOARGS, NULL },
 	{ NULL, NULL, 0, NULL },
 };

@@ -140,6 +140,70 @@ F.list = (v) => {
 		Array.from(v) : [v]);
 };
 
+// What whole columns come to is the same for each row: it is computed once, by
+// helpers that give no list, and not in the time of the row that happens to be
+// the first.  Only what cannot be changed is given twice.  None of this runs
+// code of a formula.
+const memo = new Map(), most = 4096;
+const aside = (f) => {
+	const was = native.aside(true);
+	try {
+		return f();
+	} finally {
+		native.aside(was);
+	}
+};
+const keyOf = (name, args) => {
+	let key = name, whole = false;
+	for (let i = 0; i < args.length; i++) {
+		const v = args[i];
+		if (typeof v !== 'object' || v === null) {
+			if (typeof v === 'function' || typeof v === 'symbol')
+				return undefined;
+			const s = String(v);
+			key += `,${typeof v}${s.length}:${s}`;
+			continue;
+		}
+		const column = native.column(v);
+		if (column === undefined)
+			return undefined;
+		whole = true;
+		key += `,@${column}`;
+	}
+	return whole ? key : undefined;
+};
+const someObject = (args) => {
+	for (let i = 0; i < args.length; i++)
+		if (typeof args[i] === 'object' && args[i] !== null)
+			return true;
+	return false;
+};
+F.ofColumns = (name, f) => (...args) => {
+	const key = someObject(args) ? keyOf(name, args) : undefined;
+	if (key === undefined)
+		return f(...args);
+	const was = memo.get(key);
+	if (was !== undefined)
+		return typeof was === 'object' ? new Date(was.ms) : was;
+	const v = aside(() => f(...args));
+	if (memo.size < most)
+		memo.set(key, v instanceof Date ? { ms: v.getTime() } : v);
+	return v;
+};
+// Of a column what `make` gives, once; it must not leave the helpers.
+F.ofColumn = (make) => {
+	const made = new Map();
+	return (v) => {
+		const column = native.column(v);
+		if (column === undefined)
+			return make(v);
+		let found = made.get(column);
+		if (found === undefined)
+			made.set(column, found = aside(() => make(v)));
+		return found;
+	};
+};
+
 // Numbers of arguments: what stands in a list counts only if it is a number,
 // what is given by itself has to be one.
 F.numbers = (args) => {

@@ -20,6 +20,20 @@ const spread = (list, less) => {
 	return s / n;
 };
 const sorted = (list) => list.sort((a, b) => a - b);
+// The numbers of a list in their order.
+const ordered = F.ofColumn((list) => sorted(numbers([list])));
+// How many of them are less than x, or that and equal.
+const below = (list, x, equal) => {
+	let low = 0, high = list.length;
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (list[mid] < x || equal && list[mid] === x)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+};
 const some = (list, what) => list.length ? list :
 	F.num(`${what} of no numbers`);
 
@@ -76,7 +90,7 @@ const chosen = (list, condition, values) => {
 const mean = (list) => list.length ? sum(list) / list.length :
 	F.div('the average of no numbers');
 
-F.add({
+const table = {
 	SUM: (...args) => sum(numbers(args)),
 	PRODUCT: (...args) => numbers(args).reduce((a, b) => a * b, 1),
 	AVERAGE: (...args) => mean(numbers(args)),
@@ -130,21 +144,22 @@ F.add({
 	PERCENTILE: (list, k) => percentile(numbers([list]), k),
 	RANK: (x, list, order = 0) => {
 		x = number(x);
-		let place = 1, there = false;
-		const up = F.truth(order);
-		for (const n of numbers([list])) {
-			there ||= n === x;
-			place += up ? n < x : n > x;
-		}
-		return there ? place : F.na('RANK of what is not in the list');
+		const up = F.truth(order), l = ordered(list);
+		const less = below(l, x, false), most = below(l, x, true);
+		if (less === most)
+			F.na('RANK of what is not in the list');
+		return up ? less + 1 : l.length - most + 1;
 	},
 	LARGE: (list, k) => {
-		const l = sorted(numbers([list])), i = l.length - F.integer(k);
+		const l = ordered(list), i = l.length - F.integer(k);
 		return i >= 0 && i < l.length ? l[i] : F.num('no such place');
 	},
 	SMALL: (list, k) => {
-		const l = sorted(numbers([list])), i = F.integer(k) - 1;
+		const l = ordered(list), i = F.integer(k) - 1;
 		return i >= 0 && i < l.length ? l[i] : F.num('no such place');
 	},
-});
+};
+for (const name of Object.keys(table))
+	table[name] = F.ofColumns(name, table[name]);
+F.add(table);
 })

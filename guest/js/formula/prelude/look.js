@@ -3,18 +3,20 @@
 (function(native, F) {
 const { integer } = F;
 
-const isColumn = (v) => native.cells(v) !== undefined;
+const isColumn = (v) => native.column(v) !== undefined;
+// A column is used as it is: it has elements and a length.
+const listed = (v) => isColumn(v) ? v : F.list(v);
 function table(v) {
 	if (v instanceof F.Failure)
 		throw v;
 	if (typeof v !== 'object' || v === null)
 		F.value('this is no table');
 	if (!F.isList(v)) { // rows
-		const columns = Object.values(v).map(F.list);
+		const columns = Object.values(v).map(listed);
 		return { columns, n: columns.length };
 	}
 	if (v.length && !isColumn(v) && isColumn(v[0]))
-		return { columns: Array.from(v, F.list), n: v.length };
+		return { columns: Array.from(v, listed), n: v.length };
 	const list = F.list(v).map((row) => F.isList(row) ? F.list(row) :
 		[row]);
 	const n = list.reduce((m, row) => Math.max(m, row.length), 0);
@@ -30,10 +32,50 @@ const one = (v) => {
 	return v === undefined ? null : v;
 };
 
+// Equal for what compare says is equal; undefined for what is equal to nothing.
+// A text, since a Map's hash of numbers is a weak one.
+const keyOf = (v) => {
+	switch (typeof v) {
+	case 'number':
+		return `n${Number.isSafeInteger(v) || !Number.isInteger(v) ? v :
+			BigInt(v)}`;
+	case 'bigint':
+		return `n${v}`;
+	case 'string':
+		return `s${v.toLowerCase()}`;
+	case 'boolean':
+		return `b${v}`;
+	}
+	return v instanceof Date ? `n${F.serial(v)}` : undefined;
+};
+// Where a column's values are, up to its first error.
+const places = F.ofColumn((column) => {
+	const at = new Map(), cells = F.list(column);
+	for (let i = 0; i < cells.length; i++) {
+		if (cells[i] instanceof F.Failure)
+			return { at, error: cells[i] };
+		const key = keyOf(cells[i]);
+		if (!at.has(key))
+			at.set(key, i);
+	}
+	return { at, error: null };
+});
+function exactInColumn(column, key) {
+	const { at, error } = places(column);
+	key = keyOf(key);
+	const i = key === undefined ? undefined : at.get(key);
+	if (i === undefined && error)
+		throw error;
+	return i ?? -1;
+}
+
 // Index of what equals the key; texts may have wildcards.
 function exact(list, key, last) {
 	const p = typeof key === 'string' && /[*?~]/.test(key) ?
 		F.wildcard(key, true) : null;
+	if (!p && !last && isColumn(list))
+		return exactInColumn(list, key);
+	list = F.list(list);
 	const n = list.length;
 	for (let k = 0; k < n; k++) {
 		const i = last ? n - 1 - k : k;
@@ -80,7 +122,7 @@ function lookup(key, keys, values, approximate) {
 
 function match(key, list, type = 1) {
 	key = one(key);
-	list = F.list(list);
+	list = listed(list);
 	type = F.number(type);
 	const i = type === 0 ? exact(list, key) : nearest(list, key, type < 0);
 	return i < 0 ? missing(key) : i + 1;
@@ -88,8 +130,8 @@ function match(key, list, type = 1) {
 
 function xlookup(key, keys, values, other, mode = 0, search = 1) {
 	key = one(key);
-	keys = F.list(keys);
-	values = F.list(values);
+	keys = listed(keys);
+	values = listed(values);
 	if (keys.length !== values.length)
 		F.value('XLOOKUP needs as many keys as values');
 	const last = F.number(search) < 0;
