@@ -11,7 +11,7 @@ def spread(values, less):
     if n <= 0:
         divided("too few numbers")
     mean = total(values) / len(values)
-    return total([(v - mean) ** 2 for v in values]) / n
+    return total([(v - mean) * (v - mean) for v in values]) / n
 
 
 def dated(args, n):

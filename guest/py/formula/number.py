@@ -7,8 +7,18 @@ def checked(n):
     return n
 
 
+# A number without a fraction stays what it is: as an integer it might be one of
+# three hundred digits.
+def floor(n):
+    return n if abs(n) >= 2 ** 53 else math.floor(n)
+
+
+def ceil(n):
+    return n if abs(n) >= 2 ** 53 else math.ceil(n)
+
+
 def floor_half(n):
-    return math.floor(n + 0.5)
+    return floor(n + 0.5)
 
 
 def at(x, digits, how):
@@ -42,34 +52,34 @@ def ROUND(x, digits=0):
 
 @helper
 def ROUNDUP(x, digits=0):
-    return at(x, digits, math.ceil)
+    return at(x, digits, ceil)
 
 
 @helper
 def ROUNDDOWN(x, digits=0):
-    return at(x, digits, math.floor)
+    return at(x, digits, floor)
 
 
 @helper
 def TRUNC(x, digits=0):
-    return at(x, digits, math.floor)
+    return at(x, digits, floor)
 
 
 @helper
 def INT(x):
-    return math.floor(number(x))
+    return floor(number(x))
 
 
 @helper
 def CEILING(x, by=1):
-    return 0 if number(by) == 0 else multiple(x, by, math.ceil)
+    return 0 if number(by) == 0 else multiple(x, by, ceil)
 
 
 @helper
 def FLOOR(x, by=1):
     if number(by) == 0:
         return 0 if number(x) == 0 else divided("FLOOR to a multiple of 0")
-    return multiple(x, by, math.floor)
+    return multiple(x, by, floor)
 
 
 @helper
@@ -77,14 +87,15 @@ def MOD(x, y):
     x, y = number(x), number(y)
     if y == 0:
         divided("MOD by 0")
-    return tidy(x - y * math.floor(x / y))
+    return tidy(x - y * floor(x / y))
 
 
 @helper
 def QUOTIENT(x, y):
     if number(y) == 0:
         divided("QUOTIENT by 0")
-    return math.trunc(number(x) / number(y))
+    n = number(x) / number(y)
+    return floor(n) if n >= 0 else -floor(-n)
 
 
 @helper

@@ -42,8 +42,8 @@ def LEFT(s, n=1):
 
 @helper
 def RIGHT(s, n=1):
-    n = count(n, "the length")
-    return text(s)[-n:] if n else ""
+    s, n = text(s), count(n, "the length")
+    return s[-n:] if n else ""
 
 
 @helper
@@ -112,6 +112,8 @@ def REPLACE(s, start, n, by):
 @helper
 def REPT(s, n):
     s, n = text(s), count(n, "the number")
+    if not s:
+        return s
     bounded(len(s) * n)
     return s * n
 

@@ -9,7 +9,7 @@ const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday',
 // Pieces of a pattern: quoted and escaped text is literal.
 function pieces(format) {
 	const found = [];
-	const p = /"([^"]*)"|\\(.)|\[[^\]]*\]|AM\/PM|am\/pm|A\/P|([ymdhs]+)|([eE][+-]0+)|([^])/gi;
+	const p = /"([^"]*)"|\\(.)|\[[^\]]*\]|AM\/PM|am\/pm|A\/P|(y+|m+|d+|h+|s+)|([eE][+-]0+)|([^])/gi;
 	for (const m of format.matchAll(p)) {
 		if (m[1] !== undefined || m[2] !== undefined)
 			found.push({ text: m[1] ?? m[2] });
