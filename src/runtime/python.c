@@ -120,8 +120,8 @@ static int add_library(struct make *m, const char *prefix, const char *version,
 {
 	/* The first two arguments are the prefix and the version. */
 	static const char *const own[] = {
-		"%s/lib/python%s", "%s/lib64/python%s", "%s/lib/python3/"
-		"dist-packages", "%s/local/lib/python%s",
+		"%s/lib/python%s", "%s/lib64/python%s",
+		"%s/lib/python3/dist-packages", "%s/local/lib/python%s",
 		"%s/local/lib64/python%s"};
 	char path[PATH_MAX + 64], digits[PYTHON_VERSION_MAX];
 	size_t n = 0;
