@@ -6,6 +6,7 @@ import ctypes
 import json as json_module
 import pathlib
 import re
+import resource
 import socket
 import sys
 
@@ -646,6 +647,63 @@ def _():
 @case("C239 C243 no privilege: ids, capabilities, a pty of its own, setuid")
 def _():
     all_refused(attack("privilege"))
+
+
+QUEUES = """
+import array, os, socket, time
+fds, kept, sent = [], [], 0
+try:
+    while len(fds) < 253:
+        fds.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    pass
+most = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))]
+one = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds[:1]))]
+why = None
+a, b = socket.socketpair()
+a.setblocking(False)
+for what in (one, most):  # the last above its own limit by all that one takes
+    for _ in range(2000 if what is one else 1):
+        try:
+            a.sendmsg([b"x"], what)
+            sent += len(what[0][2])
+        except BlockingIOError:
+            kept.append((a, b))
+            a, b = socket.socketpair()
+            a.setblocking(False)
+        except OSError as e:
+            why = e.errno
+            break
+        if what is one and sent + 20 > LIMIT:
+            break
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    time.sleep(0.1)
+sent
+"""
+
+
+@case("descriptors that a program queues leave its user's runs their own")
+def _():
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+
+    name = source(QUEUES.replace("LIMIT", "1024"), "queues.py")
+    p = subprocess.Popen([REDOMA, "run", "--json", "--native", name,
+                          *lib_native.MORE, "--limit", "files=2000",
+                          "--limit", "wall=20s"], preexec_fn=few,
+                         stdout=subprocess.PIPE)
+    bad, runs = [], 0
+    while p.poll() is None:
+        q = subprocess.run([REDOMA, "eval", "js", "1+1"], preexec_fn=few,
+                           capture_output=True, timeout=20)
+        runs += 1
+        if q.stdout != b"2\n":
+            bad.append(q.stderr)
+        time.sleep(0.1)
+    said = json_module.loads(p.stdout.read())
+    need(said["status"] == "ok" and said["value"] >= 400, f"{said}")
+    need(runs > 3 and not bad, f"{len(bad)} of {runs} failed: {bad[:1]}")
 
 
 if __name__ == "__main__":
