@@ -169,16 +169,27 @@ static int converse_with(struct native_run *n, struct talk *t,
 	return converse(j->h, j->slot, &e, t, err);
 }
 
+/* It is over for all its processes before a word of it is believed. */
+static int hear_out(struct native_run *n, struct talk *t,
+		    struct redoma_error *err)
+{
+	int r = converse_with(n, t, err);
+
+	if (!r)
+		return end(n, may_end_early(n, t), err);
+	/* What its memory was too small for, before it began. */
+	if (r != REDOMA_E_WORKER || end(n, false, NULL) || !n->dead.oom)
+		return r;
+	t->verdict = VERDICT_MEMORY;
+	return 0;
+}
+
 static int execute(struct native_run *n, struct redoma_error *err)
 {
 	struct job *j = n->job;
 	CLEANUP(talk_done) struct talk t = {.result = j->result};
-	int r = converse_with(n, &t, err);
+	int r = hear_out(n, &t, err);
 
-	if (r)
-		return r;
-	/* It is over for all its processes before a word of it is believed. */
-	r = end(n, may_end_early(n, &t), err);
 	if (!r)
 		r = job_finish(j, &t, err);
 	if (!r)

@@ -381,7 +381,14 @@ static int lock_failed(const struct init *i, struct redoma_error *err)
 {
 	const struct payload_fault *f = i->payload.fault;
 
-	if (!f->what || f->at_exec)
+	if (f->at_exec)
+		return 0;
+	if (!f->what && i->watch.end == WATCH_DIED)
+		return err_set(err, REDOMA_E_WORKER, WHERE,
+			       "the process that was to become the program "
+			       "was ended before it did: nothing of it ran; "
+			       "run it again");
+	if (!f->what)
 		return 0;
 	return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
 		       "the program could not be locked in: %s: %s", f->what,

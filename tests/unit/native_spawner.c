@@ -707,6 +707,64 @@ static void an_ordinary_user(void **state)
 	assert_int_equal(core_stop(&other), 0);
 }
 
+/* The one child of a parked init; 0: it is not to be seen. */
+static pid_t child_of(pid_t init)
+{
+	char name[64];
+	int pid = 0;
+	FILE *f;
+
+	snprintf(name, sizeof name, "/proc/%d/task/%d/children", init, init);
+	f = fopen(name, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%d", &pid) != 1)
+		pid = 0;
+	fclose(f);
+	return pid;
+}
+
+/* Init has its run before it hears of that death. */
+static void killed_before_it_began(void **state)
+{
+	char *argv[] = {(char *)"sh", (char *)"-c", (char *)"echo x", NULL};
+	char *env[] = {NULL};
+	struct core_slot *s = core_take(&k);
+	struct channel *c = malloc(sizeof *c);
+	struct core_run r;
+	pid_t child;
+
+	(void)state;
+	assert_non_null(s);
+	assert_non_null(c);
+	/* It is ready a moment before it has forked. */
+	for (int i = 0; !(child = child_of(s->pid)) && i < 1000; i++)
+		usleep(1000);
+	if (!child)
+		skip();
+	core_run_init(&r);
+	r.plan.argv = argv;
+	r.plan.env = env;
+	assert_int_equal(core_admit(&k, s, &r), 0);
+	assert_int_equal(kill(s->pid, SIGSTOP), 0);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	channel_init(c, s->sock);
+	assert_int_equal(core_send_run(c, &r), 0);
+	assert_int_equal(kill(s->pid, SIGCONT), 0);
+	core_listen(s, &r, c);
+	assert_false(r.has_outcome);
+	assert_int_equal(r.failed.code, REDOMA_E_WORKER);
+	assert_non_null(strstr(r.failed.text, "nothing of it ran"));
+	core_end(&k, s, &r.death);
+	channel_done(c);
+	free(c);
+	core_run_done(&r);
+	/* The next is fine. */
+	sh(&r, "true");
+	assert_int_equal(r.o.status, REDOMA_STATUS_OK);
+	core_run_done(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -735,6 +793,7 @@ int main(void)
 		cmocka_unit_test(ended_while_it_is_born),
 		cmocka_unit_test(one_when_asked),
 		cmocka_unit_test(a_long_run_gives_way),
+		cmocka_unit_test(killed_before_it_began),
 		cmocka_unit_test(an_ordinary_user),
 	};
 
