@@ -41,6 +41,25 @@ static void done(struct native_run *n)
 		close(n->cpu_fd);
 }
 
+/* Packages were only guessed at: they may be slow, or fail, or want more
+ * memory than there is, and the run needs none of them. */
+static int take_jail(struct native_run *n, struct jails_want *w,
+		     struct redoma_error *err)
+{
+	struct job *j = n->job;
+	int r;
+
+	if (!w->setup->ahead[0])
+		return jails_take(j->h->jails, w, &j->slot, err);
+	w->wait_us = granted_plan(j->granted)->limits.wall_us;
+	r = jails_take(j->h->jails, w, &j->slot, err);
+	if (!r)
+		return 0;
+	native_root_plain(j);
+	w->wait_us = 0;
+	return jails_take(j->h->jails, w, &j->slot, err);
+}
+
 static int take(struct native_run *n, struct redoma_error *err)
 {
 	struct job *j = n->job;
@@ -51,7 +70,7 @@ static int take(struct native_run *n, struct redoma_error *err)
 		.root = &n->root->bytes,
 	};
 	uint64_t from = clock_monotonic_us();
-	int r = jails_take(j->h->jails, &w, &j->slot, err);
+	int r = take_jail(n, &w, err);
 
 	if (r)
 		return r;

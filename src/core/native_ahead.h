@@ -8,7 +8,7 @@
 
 /* The packages, "a,b", that a source of that language seems to need and that
  * fit its memory; "": none.  Static.  It is a guess: one too many costs a
- * little memory, one too few some time. */
+ * little memory, one too few some time, and one that fails no run. */
 const char *native_ahead(const char *language, const void *source, size_t len,
 			 uint64_t memory_bytes);
 

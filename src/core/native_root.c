@@ -27,6 +27,7 @@ static const struct native_lang {
 
 struct native_cache {
 	struct native_root last;
+	char *plain; /* the key of the root that goes without packages; owned */
 };
 
 static void root_clear(struct native_root *n)
@@ -39,8 +40,10 @@ static void root_clear(struct native_root *n)
 
 void native_cache_free(struct native_cache *c)
 {
-	if (c)
-		root_clear(&c->last);
+	if (!c)
+		return;
+	root_clear(&c->last);
+	free(c->plain);
 	free(c);
 }
 
@@ -148,7 +151,10 @@ static void make_room(struct native_setup *s, const struct policy *p)
 static void set_ahead(struct native_root *n, const struct job *j)
 {
 	const struct redoma_request *q = j->q;
+	const char *plain = j->h->native->plain;
 
+	if (plain && !strcmp(plain, n->key))
+		return;
 	snprintf(n->setup.ahead, sizeof n->setup.ahead, "%s",
 		 native_ahead(n->root.bootstrap, q->source, q->source_len,
 			      j->policy->limits.memory_bytes));
@@ -197,6 +203,15 @@ static int renew(struct native_root *n, const struct job *j, const char *what,
 		}
 	}
 	return r ? r : set_up(n, j, err);
+}
+
+void native_root_plain(struct job *j)
+{
+	struct native_cache *c = j->h->native;
+
+	free(c->plain);
+	c->plain = strdup(c->last.key); /* NULL: it is tried again */
+	memset(c->last.setup.ahead, 0, sizeof c->last.setup.ahead);
 }
 
 int native_root_find(struct job *j, const struct native_root **ret,

@@ -19,5 +19,9 @@ struct native_root {
  * command's is looked up anew. */
 MUST_CHECK int native_root_find(struct job *j, const struct native_root **ret,
 				struct redoma_error *err);
+/* What is imported ahead is not ours: where no jail got ready with it, none of
+ * this handle has it any more for the same root.  Changes the setup of what
+ * native_root_find gave last. */
+void native_root_plain(struct job *j);
 
 #endif

@@ -19,6 +19,7 @@
 #include "native/judge.h"
 #include "native/payload.h"
 #include "native/relay.h"
+#include "native/stray.h"
 #include "native/watch.h"
 #include "wire/request.h"
 
@@ -163,6 +164,19 @@ static int warm_up(struct init *i, struct redoma_error *err)
 	return 0;
 }
 
+/* Packages are not ours: what one started goes on, and sees the run. */
+static int check_alone(struct init *i, struct redoma_error *err)
+{
+	const char *left = i->kit->setup->ahead[0] ? stray_find(i->payload.pid)
+						   : NULL;
+
+	if (!left)
+		return 0;
+	return err_set(err, REDOMA_E_WORKER, WHERE,
+		       "%s %s when it imported %s", i->kit->setup->program,
+		       left, i->kit->setup->ahead);
+}
+
 static int start_bootstrap(struct init *i, struct redoma_error *err)
 {
 	static char *no_env[] = {NULL};
@@ -187,6 +201,8 @@ static int start_bootstrap(struct init *i, struct redoma_error *err)
 		r = payload_release(&i->payload, err);
 	if (!r)
 		r = warm_up(i, err);
+	if (!r)
+		r = check_alone(i, err);
 	if (!r)
 		payload_open_stat(&i->payload);
 	return r;

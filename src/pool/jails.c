@@ -122,10 +122,12 @@ static struct slot *pop(struct spawner *s)
 	return slot;
 }
 
-static int wait_birth(struct spawner *s, struct slot **ret,
-		      struct redoma_error *err)
+static int wait_birth(struct spawner *s, uint64_t wait_until,
+		      struct slot **ret, struct redoma_error *err)
 {
-	uint64_t until = clock_monotonic_us() + s->birth_us;
+	uint64_t from = clock_monotonic_us();
+	uint64_t most = wait_until > from ? wait_until - from : 0;
+	uint64_t until = from + (most < s->birth_us ? most : s->birth_us);
 	int r = s->setup.park ? 0 : spawner_ask(s, err);
 
 	while (!r) {
@@ -145,12 +147,12 @@ static int wait_birth(struct spawner *s, struct slot **ret,
 		return err_set(err, r, WHERE,
 			       "no jail became ready in %" PRIu64 " ms: the "
 			       "machine has too much to do; run it again",
-			       s->birth_us / 1000);
+			       (until - from) / 1000);
 	return r;
 }
 
-static int take_from(struct spawner *s, struct slot **ret,
-		     struct redoma_error *err)
+static int take_from(struct spawner *s, uint64_t wait_until,
+		     struct slot **ret, struct redoma_error *err)
 {
 	struct redoma_error none;
 	int r = 0;
@@ -165,7 +167,7 @@ static int take_from(struct spawner *s, struct slot **ret,
 	}
 	*ret = pop(s);
 	if (!*ret)
-		return wait_birth(s, ret, err);
+		return wait_birth(s, wait_until, ret, err);
 	/* Of a birth that this run does not need. */
 	s->has_failed = false;
 	return 0;
@@ -174,6 +176,9 @@ static int take_from(struct spawner *s, struct slot **ret,
 int jails_take(struct jails *j, const struct jails_want *w, struct slot **ret,
 	       struct redoma_error *err)
 {
+	uint64_t from = clock_monotonic_us();
+	uint64_t until = w->wait_us && w->wait_us < UINT64_MAX - from
+				 ? from + w->wait_us : UINT64_MAX;
 	int tries = 2, r;
 
 	do {
@@ -182,7 +187,7 @@ int jails_take(struct jails *j, const struct jails_want *w, struct slot **ret,
 		r = find(j, w, &s, err);
 		if (r)
 			return r;
-		r = take_from(s, ret, err);
+		r = take_from(s, until, ret, err);
 		if (r)
 			remove_spawner(j, s);
 		else if (!s->used)

@@ -29,6 +29,8 @@ struct jails_want { /* borrowed for the call */
 	const char *root_digest; /* of everything in `root` */
 	const struct native_setup *setup;
 	const struct buf *root; /* native_root_encode */
+	uint64_t wait_us; /* for a jail to be born, all tries together, if that
+			     is less than jails_options.birth_us; 0: is not */
 };
 
 struct jails_admission {

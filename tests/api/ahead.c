@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -23,7 +24,7 @@
 #define PAUSE_US 300000
 
 static struct {
-	char dir[ROOM], name[64], row[2 * ROOM];
+	char dir[ROOM], name[64], row[2 * ROOM], version[64];
 	int made; /* directories above the row that were not there */
 } place;
 
@@ -92,7 +93,7 @@ static int set_up(void **state)
 {
 	const struct passwd *me = getpwuid(geteuid());
 	const char *tmp = getenv("TMPDIR");
-	char version[64], path[2 * ROOM];
+	char *version = place.version, path[2 * ROOM];
 	struct redoma_error err = {0};
 
 	(void)state;
@@ -239,12 +240,63 @@ static void the_next_waits_no_more(void **state)
 	redoma_close(h);
 }
 
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* With such a numpy, which it only names: twice, the second time at once. */
+static void is_plain(const char *numpy)
+{
+	static const char code[] = "# numpy\nimport os, sys\n['numpy' in "
+				   "sys.modules, os.listdir('/tmp')]";
+	uint64_t from = now_us(), again;
+	struct redoma *h = open_with("wall: 2s");
+
+	put_package(place.version, "numpy", numpy);
+	gives(h, code, "[false,[]]");
+	again = now_us();
+	assert_true(again - from < 5000000);
+	gives(h, code, "[false,[]]");
+	assert_true(now_us() - again < 1500000);
+	gives(h, "1+1", "2");
+	redoma_close(h);
+}
+
+/* What the run may not need does not fail it. */
+static void a_guess_costs_no_run(void **state)
+{
+	(void)state;
+	is_plain("import os\nos._exit(0)\n");
+	is_plain("import time\ntime.sleep(60)\n");
+	is_plain("import os\nos.kill(os.getpid(), 9)\n");
+	is_plain("import time\nx = b'1' * (700 << 20)\ntime.sleep(60)\n");
+}
+
+static void what_leaves_something_is_not_kept(void **state)
+{
+	(void)state;
+	is_plain("import threading, time\nthreading.Thread(target=time.sleep, "
+		 "args=(60,), daemon=True).start()\n");
+	is_plain("import os, time\nif not os.fork():\n    time.sleep(60)\n"
+		 "    os._exit(0)\n");
+	is_plain("import os, time\np = os.fork()\nif not p:\n"
+		 "    if os.fork():\n        os._exit(0)\n"
+		 "    time.sleep(60)\n    os._exit(0)\nos.waitpid(p, 0)\n");
+	is_plain("open('/tmp/x', 'w').close()\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_for_who_names_it),
 		cmocka_unit_test(one_that_fails_stops_nothing),
 		cmocka_unit_test(the_next_waits_no_more),
+		cmocka_unit_test(a_guess_costs_no_run),
+		cmocka_unit_test(what_leaves_something_is_not_kept),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, clean_up);
