@@ -27,6 +27,7 @@ import types
 READY, RUN, VALUE, ERROR, EXIT, CALL = 1, 2, 3, 4, 5, 6
 SOURCE, NAME, INPUT, ARGV, ENV, TOOL, IN_FLIGHT = 1, 2, 3, 4, 5, 6, 7
 CHANNEL = 3
+HERE = os.path.dirname(__file__)
 OWNER = os.getpid()  # a fork of a run has no word in it
 DEPTH = 200
 KEPT = "__redoma_value__"
@@ -520,6 +521,8 @@ def begin_tools(request, scope):
 # Who lacks one of these is told what has it.
 HEAVY = {"numpy", "pandas", "scipy", "sklearn", "matplotlib", "PIL",
          "openpyxl", "lxml", "polars", "pyarrow"}
+ENOMEM = 12
+NO_MEMORY = re.compile("annot allocate memory|failed to map segment")
 
 
 def compile_source(source, name):
@@ -549,6 +552,37 @@ def execute(request, scope):
     return scope.get("result") if value is None else value
 
 
+def lacked_memory(e):
+    """Of an import: what it says at its end is often something else."""
+    seen = set()
+    while e is not None and id(e) not in seen:
+        seen.add(id(e))
+        if isinstance(e, MemoryError) or getattr(e, "errno", 0) == ENOMEM \
+                or isinstance(e, ImportError) and NO_MEMORY.search(str(e)):
+            return True
+        e = e.__cause__ or e.__context__
+    return False
+
+
+def is_there(package):
+    return any(os.path.exists(os.path.join(p, package + end))
+               for p in sys.path for end in ("", ".py"))
+
+
+def advice(e):
+    """On an import that failed."""
+    if not isinstance(e, ImportError):
+        return ""
+    if lacked_memory(e):
+        return ": its memory ran out; raise limits.memory"
+    if not isinstance(e, ModuleNotFoundError) or e.name not in HEAVY \
+            or is_there(e.name):
+        return ""
+    return (f": {sys.executable} does not have it; name a Python that "
+            "has: redoma runtime add NAME --program VENV/bin/python3, "
+            "and then redoma run --native --jail root=runtime:NAME")
+
+
 def told(e, name):
     """An exception without the frames that are ours."""
     frames = traceback.extract_tb(e.__traceback__)
@@ -568,10 +602,10 @@ def told(e, name):
         message = str(e)
     except BaseException:
         message = "(its text cannot be made)"
-    if isinstance(e, ModuleNotFoundError) and e.name in HEAVY:
-        message += (f": {sys.executable} does not have it; name a Python that "
-                    "has: redoma runtime add NAME --program VENV/bin/python3, "
-                    "and then redoma run --native --jail root=runtime:NAME")
+    try:
+        message += advice(e)
+    except Exception:  # the program may have changed what that takes
+        pass
     return {"name": whole(type(e).__name__), "message": whole(message),
             "stack": whole(stack),
             "line": line or 0, "column": column or 0}
@@ -693,7 +727,8 @@ def begin(request):
     for entry in request["env"]:
         key, _, value = entry.partition("=")
         os.environ[key] = value
-    sys.path[:] = [p for p in sys.path if p and not p.startswith("/redoma")]
+    # Not what is below it: files of the host's /tmp are shown there.
+    sys.path[:] = [p for p in sys.path if p and p != HERE]
     reseed()
 
 

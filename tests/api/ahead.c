@@ -193,6 +193,9 @@ static void only_for_who_names_it(void **state)
 	redoma_close(h);
 	h = open_with("wall: 20s, memory: 32MiB");
 	gives(h, "import sys\n'numpy' in sys.modules", "false");
+	/* Nor is it lost, wherever the environment is. */
+	gives(h, "import importlib.util\n"
+		 "importlib.util.find_spec('numpy') is not None", "true");
 	redoma_close(h);
 }
 
@@ -276,6 +279,43 @@ static void a_guess_costs_no_run(void **state)
 	is_plain("import time\nx = b'1' * (700 << 20)\ntime.sleep(60)\n");
 }
 
+static void fails_with(const char *numpy, const char *says, const char *not)
+{
+	struct redoma *h = open_with("wall: 20s");
+	struct redoma_result *r;
+	const char *json;
+
+	put_package(place.version, "numpy", numpy);
+	r = run(h, "import numpy");
+	json = redoma_result_json(r, NULL);
+	assert_int_equal(redoma_result_status(r), REDOMA_STATUS_ERROR);
+	if (!strstr(json, says) || strstr(json, not))
+		fail_msg("%s", json);
+	redoma_result_free(r);
+	redoma_close(h);
+}
+
+/* An import that fails for want of memory may say anything at its end. */
+static void memory_is_no_missing_package(void **state)
+{
+	static const char lacks[] = "does not have it", more[] = "limits.memory";
+
+	(void)state;
+	fails_with("try:\n    raise MemoryError\nexcept MemoryError:\n"
+		   "    raise ModuleNotFoundError('x', name='numpy')\n",
+		   more, lacks);
+	fails_with("try:\n    raise OSError(12, 'x')\nexcept OSError as e:\n"
+		   "    raise ImportError('x') from e\n",
+		   more, lacks);
+	fails_with("raise ImportError('a.so: failed to map segment from "
+		   "shared object: Cannot allocate memory')\n",
+		   more, lacks);
+	fails_with("raise ModuleNotFoundError('x', name='numpy')\n",
+		   "ModuleNotFoundError", lacks);
+	fails_with("raise ModuleNotFoundError('x', name='lxml')\n", lacks,
+		   more);
+}
+
 static void what_leaves_something_is_not_kept(void **state)
 {
 	(void)state;
@@ -296,6 +336,7 @@ int main(void)
 		cmocka_unit_test(one_that_fails_stops_nothing),
 		cmocka_unit_test(the_next_waits_no_more),
 		cmocka_unit_test(a_guess_costs_no_run),
+		cmocka_unit_test(memory_is_no_missing_package),
 		cmocka_unit_test(what_leaves_something_is_not_kept),
 	};
 
