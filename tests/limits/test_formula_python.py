@@ -144,6 +144,41 @@ def _():
         need(r.code == 5 and b"SyntaxError" in r.err, f"{text}: {r.about()}")
 
 
+@case("a loop gives names their values, and assigns to nothing else")
+def _():
+    for target in ("math.sqrt", "SUM.x", "re.x", "datetime.date", "row.n",
+                   "row['n']", "rows.n", "rows.n[0]", "col['n']", "SUM.x.y",
+                   "a, SUM.x", "[a, SUM.x]", "*SUM.x, a", "(a, (b, SUM[0]))",
+                   "(lambda: SUM)().x", "SUM[0:1]", "rows[index]"):
+        for text in ("[0 for %s in [1]]", "{0 for %s in [1]}",
+                     "{0: 0 for %s in [1]}", "any(0 for %s in [1])",
+                     "[0 for a in [1] for %s in [1]]",
+                     "IF(1, [0 for %s in [1]], 2)", "(lambda: [0 for %s in "
+                     "[1]])()"):
+            r = formula(TABLE, text % target)
+            need(r.code == 5 and b"SyntaxError" in r.err and
+                 not r.out, f"{text % target}: {r.about()}")
+    got = column(formula(TABLE, "sum(a * c[0] for (a, *c), [b] in "
+                                "[((n, 2), [3])])"))
+    need(got == ["0", "2", "4", "6", "8", "10"], str(got))
+
+
+@case("str.format is refused, which reads attributes by names in a text")
+def _():
+    for text in ("'{0.__globals__[sys].modules}'.format(SUM)",
+                 "'{0.gi_frame.f_builtins}'.format(x for x in [1])",
+                 "'{a.__globals__}'.format_map({'a': SUM})",
+                 "list(map(str.format, ['{0.__globals__}'], [SUM]))",
+                 "str.format_map('{a}', {})", "(lambda f=''.format: f)()",
+                 "[f.format for f in ['']]", "'{}'.format(n)"):
+        r = formula(TABLE, text)
+        need(r.code == 5 and b"f-string" in r.err and b"TEXT" in r.err,
+             f"{text}: {r.about()}")
+    got = column(formula("format\n7\n", "f'{row.format:>3}'"
+                         " + TEXT(col['format'], '0.0')"))
+    need(got == ["  77.0"], str(got))
+
+
 @case("no text becomes code, and nothing of the host has a name")
 def _():
     for text in ("eval('1')", "exec('1')", "compile('1', '', 'eval')",

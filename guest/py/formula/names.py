@@ -49,8 +49,17 @@ class Row(dict):
         return self[name]
 
 
+class Chosen(types.SimpleNamespace):
+    """Names of a module, which stay as they are."""
+
+    def __setattr__(self, name, value):
+        raise AttributeError("the names of a module are read-only")
+
+    __delattr__ = None
+
+
 def chosen_of(module, names):
-    return types.SimpleNamespace(**{n: getattr(module, n)
+    return Chosen(**{n: getattr(module, n)
                                     for n in names.split()})
 
 

@@ -208,6 +208,38 @@ static void walk_all(struct tree *t, asdl_expr_seq *s)
 		walk(t, asdl_seq_GET(s, i));
 }
 
+static bool is_target(expr_ty e);
+
+static bool are_targets(asdl_expr_seq *s)
+{
+	for (Py_ssize_t i = 0; i < asdl_seq_LEN(s); i++)
+		if (!is_target(asdl_seq_GET(s, i)))
+			return false;
+	return true;
+}
+
+/* A loop gives names of its own their values, and assigns to nothing else: an
+ * attribute or an element outlives the row. */
+static bool is_target(expr_ty e)
+{
+	switch (e->kind) {
+	case Name_kind:
+		return true;
+	case Starred_kind:
+		return is_target(e->v.Starred.value);
+	case List_kind:
+		return are_targets(e->v.List.elts);
+	case Tuple_kind:
+		return are_targets(e->v.Tuple.elts);
+	default:
+		return false;
+	}
+}
+
+static const char not_a_target[] =
+	"it assigns to an attribute or an element: the targets of a loop are "
+	"names";
+
 static void walk_loops(struct tree *t, asdl_comprehension_seq *s)
 {
 	for (Py_ssize_t i = 0; i < asdl_seq_LEN(s); i++) {
@@ -215,6 +247,8 @@ static void walk_loops(struct tree *t, asdl_comprehension_seq *s)
 
 		if (c->is_async)
 			wrong(t, "a formula does not wait");
+		if (!is_target(c->target))
+			wrong(t, not_a_target);
 		walk(t, c->target);
 		walk(t, c->iter);
 		walk_all(t, c->ifs);
@@ -235,10 +269,27 @@ static void walk_call(struct tree *t, expr_ty e)
 		wrong(t, form_put(t, e));
 }
 
+/* Attributes and elements are read only, wherever the language's grammar comes
+ * to let them stand. */
+static bool is_read(struct tree *t, expr_context_ty ctx)
+{
+	if (ctx != Load)
+		wrong(t, not_a_target);
+	return ctx == Load;
+}
+
+static bool is_format(PyObject *name)
+{
+	return is_word(name, "format") || is_word(name, "format_map");
+}
+
 static void walk_attribute(struct tree *t, expr_ty e)
 {
-	if (member(t, e))
+	if (!is_read(t, e->v.Attribute.ctx) || member(t, e))
 		return;
+	if (is_format(e->v.Attribute.attr))
+		wrong(t, "str.format reads attributes by names in a text: use "
+			 "an f-string, or TEXT(value, format)");
 	if (is_inside(e->v.Attribute.attr))
 		wrong(t, "it names an attribute that begins with _ or leads "
 			 "inside of a function");
@@ -331,7 +382,7 @@ static void walk_kind(struct tree *t, expr_ty e)
 		walk_attribute(t, e);
 		return;
 	case Subscript_kind:
-		if (!member(t, e))
+		if (is_read(t, e->v.Subscript.ctx) && !member(t, e))
 			walk_slots(t, e->v.Subscript.value,
 				   e->v.Subscript.slice, NULL);
 		return;
