@@ -98,6 +98,76 @@ def _():
             need(r.code == 3, r.about())
 
 
+CRAWL = """(() => {
+const seen = new Set(), found = [];
+// Setters that throw, or set what they are called on, which is frozen.
+const kept = ['__proto__', 'caller', 'arguments', 'stack', 'constructor',
+  'Symbol(Symbol.toStringTag)'];
+const makers = { gf: function*() { },
+  match: 'x'.matchAll(/x/g), str: ''[Symbol.iterator](), array: [].values(),
+  map: new Map().entries(), set: new Set().values(), helper:
+  [].values().map(x => x), from: Iterator.from({ next() { } }),
+  regexp: /x/, promise: Promise.resolve(), bound: (() => 1).bind() };
+const own = new Set(Object.values(makers));
+const todo = [['globalThis', globalThis], ['rows', rows], ['n', rows.n],
+  ['tag', (s => s)`x`]];
+for (const f of [() => null.x, () => missing, () => SUM(NA())])
+  try { f(); } catch (e) { todo.push(['thrown', Object.getPrototypeOf(e)]); }
+for (const name of Object.keys(makers))
+  todo.push([name, Object.getPrototypeOf(makers[name])]);
+for (const name of Object.getOwnPropertyNames(globalThis)) {
+  let made;
+  try { made = new globalThis[name](); } catch { continue; }
+  if (typeof made !== 'object') continue;
+  todo.push([name + '()', Object.getPrototypeOf(made)]);
+  for (const k of ['entries', 'values', 'keys', Symbol.iterator,
+                   Symbol.asyncIterator])
+    try { todo.push([name + '().' + String(k),
+                     Object.getPrototypeOf(made[k]())]); } catch { }
+}
+while (todo.length) {
+  const [path, o] = todo.pop();
+  if (o === null || seen.has(o) ||
+      (typeof o !== 'object' && typeof o !== 'function')) continue;
+  seen.add(o);
+  if (Object.isExtensible(o)) found.push(path + ' is extensible');
+  todo.push([path + '.proto', Object.getPrototypeOf(o)]);
+  const column = o === rows.n;
+  for (const key of Reflect.ownKeys(o)) {
+    const d = Object.getOwnPropertyDescriptor(o, key);
+    const name = path + '.' + String(key);
+    if (d.writable || (d.configurable && !column))
+      found.push(name + ' can change');
+    if (d.set && !kept.includes(String(key))) found.push(name + ' has a setter');
+    todo.push([name, d.value], [name + ' get', d.get], [name + ' set', d.set]);
+  }
+}
+return seen.size > 500 ? found.join() || 'none' : 'only ' + seen.size;
+})()"""
+
+
+@case("nothing that rows share can change: every object is looked at")
+def _():
+    got = column(formula(TABLE, CRAWL, "--row-time", "5s"))
+    need(got == ["none"] * 6, got[0][:2000])
+
+
+@case("a row leaves nothing on the object that a column is")
+def _():
+    for text in ("Object.setPrototypeOf(rows.n, { map() { return ['evil']; } "
+                 "})", "Object.preventExtensions(rows.n)", "rows.n.x = 1",
+                 "rows.n.__proto__ = null", "Error.stackTraceLimit = 3",
+                 "Object.getPrototypeOf(Iterator.from({ next() { } })).x = 1",
+                 "Error.prepareStackTrace = () => 1"):
+        got = column(formula(TABLE, f"index === 0 ? (() => {{ try {{ {text}; "
+                             "} catch { } return 0; })() : "
+                             "[rows.n.map(x => x + 5)[1], rows.n.x, "
+                             "Iterator.from({ next() { } }).x, "
+                             "Error.stackTraceLimit === 3, "
+                             "typeof Error.prepareStackTrace].join()"))
+        need(got == ["0"] + ["6,,,false,undefined"] * 5, f"{text}: {got}")
+
+
 LEAKS = [
     ("a global", "(globalThis.seen = (globalThis.seen ?? 0) + 1)"),
     ("a built-in function", "(Math.abs = () => 666, ABS(-1))"),

@@ -19,6 +19,7 @@ struct rewriter {
 	char names[FORMULA_PARAMS_MAX][64]; /* of the parameters */
 	bool operand; /* what came last: a slash divides */
 	bool member;  /* a name here is a property's */
+	bool assigns; /* an expression here does */
 	int depth;
 	bool no_memory;
 };

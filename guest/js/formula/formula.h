@@ -66,6 +66,7 @@ struct formula_realm {
 	JSValue helpers;  /* object: names that win over columns */
 	JSValue failure;  /* prototype of errors with a code */
 	JSClassID column; /* objects that are whole columns */
+	JSClassID row;	  /* rows, and the object of all columns */
 };
 extern struct formula_realm formula_realm;
 /* Before the snapshot. */

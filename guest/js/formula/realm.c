@@ -155,6 +155,55 @@ static const JSClassDef column_class = {
 	.exotic = (JSClassExoticMethods *)&column_exotic,
 };
 
+/* ---- rows, and all of a table: objects that have columns ---- */
+
+/* What the language and the helpers ask of any object. */
+static bool is_asked_of_all(const char *name)
+{
+	static const char *const names[] = {"length", "then", "toJSON",
+					    "toString", "valueOf",
+					    "constructor"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* For names that it does not have. */
+static JSValue row_missing(JSContext *ctx, JSValueConst o, JSAtom prop,
+			   JSValueConst receiver)
+{
+	JSValue v = JS_AtomToValue(ctx, prop);
+	const char *name;
+
+	(void)o;
+	(void)receiver;
+	if (JS_IsSymbol(v) || JS_IsException(v)) {
+		JS_FreeValue(ctx, v);
+		return JS_IsException(v) ? v : JS_UNDEFINED;
+	}
+	name = JS_ToCString(ctx, v);
+	JS_FreeValue(ctx, v);
+	if (!name)
+		return JS_EXCEPTION;
+	v = is_asked_of_all(name)
+		    ? JS_UNDEFINED
+		    : JS_ThrowReferenceError(ctx, "there is no column %.100s",
+					     name);
+	JS_FreeCString(ctx, name);
+	return v;
+}
+
+static const JSClassExoticMethods row_exotic = {
+	.get_property = row_missing,
+};
+
+static const JSClassDef row_class = {
+	.class_name = "Row",
+	.exotic = (JSClassExoticMethods *)&row_exotic,
+};
+
 /* ---- what the helpers see of C ---- */
 
 /* An array of a column's cells, or undefined. */
@@ -283,6 +332,9 @@ static int column_class_new(JSRuntime *rt, JSContext *ctx)
 
 	JS_NewClassID(rt, &formula_realm.column);
 	if (JS_NewClass(rt, formula_realm.column, &column_class))
+		return -1;
+	JS_NewClassID(rt, &formula_realm.row);
+	if (JS_NewClass(rt, formula_realm.row, &row_class))
 		return -1;
 	array = JS_NewArray(ctx);
 	proto = JS_GetPrototype(ctx, array);

@@ -399,9 +399,19 @@ static void name(struct rewriter *w, struct out *o)
 
 /* ---- the tree ---- */
 
+static bool is_arrow(const struct rewriter *w)
+{
+	size_t at = w->at;
+
+	while (at < w->len && is_blank(w->p[at]))
+		at++;
+	return at + 1 < w->len && w->p[at] == '=' && w->p[at + 1] == '>';
+}
+
 static void bracket(struct rewriter *w, struct out *o, char c)
 {
 	char close = c == '(' ? ')' : c == '[' ? ']' : '}';
+	bool before = w->assigns;
 
 	rewrite_put(w, o, &c, 1);
 	w->at++;
@@ -414,10 +424,21 @@ static void bracket(struct rewriter *w, struct out *o, char c)
 	rewrite_put(w, o, &close, 1);
 	w->at++;
 	w->operand = true;
+	/* Statements may, and what a parameter is without an argument. */
+	if (c == '{' || (c == '(' && is_arrow(w)))
+		w->assigns = before;
+}
+
+/* `=` alone, neither a part of another operator nor an arrow. */
+static bool is_assigning(const struct rewriter *w, char c)
+{
+	return c == '=' && peek(w, 1) != '=' && peek(w, 1) != '>' &&
+	       !(w->at && strchr("=!<>+-*/%&|^?", w->p[w->at - 1]));
 }
 
 static void punctuation(struct rewriter *w, struct out *o, char c)
 {
+	w->assigns = w->assigns || is_assigning(w, c);
 	/* Two dots before this one: it spreads what follows. */
 	w->member = c == '.' && !(w->at >= 2 && w->p[w->at - 1] == '.' &&
 				  w->p[w->at - 2] == '.');
@@ -532,6 +553,8 @@ void formula_rewrite(const char *text, size_t len,
 	span(w, &body, false);
 	if (w->at < w->len)
 		wrong(w, "a closing bracket has no opening one");
+	if (w->assigns)
+		wrong(w, "`=` assigns; compare with `===`");
 	if (!ret->wrong)
 		wrap(w, &body, &all);
 	free(body.p);

@@ -164,7 +164,7 @@ static int put_thrown(JSContext *ctx, const struct formula_place *at)
 /* An object without a prototype: names like __proto__ are data. */
 static JSValue row_object(JSContext *ctx, uint32_t i)
 {
-	JSValue o = JS_NewObjectProto(ctx, JS_NULL);
+	JSValue o = JS_NewObjectProtoClass(ctx, JS_NULL, formula_realm.row);
 	uint32_t n = table.head.columns + table.head.formulas;
 
 	for (uint32_t k = 0; k < n && !JS_IsException(o); k++) {
@@ -190,6 +190,8 @@ static JSValue whole_column(JSContext *ctx, uint32_t k)
 		if (JS_IsException(o))
 			return o;
 		JS_SetOpaque(o, (void *)(uintptr_t)(k + 1));
+		/* Every row gets this very object. */
+		JS_PreventExtensions(ctx, o);
 		table.wholes[k] = o;
 	}
 	return JS_DupValue(ctx, table.wholes[k]);
@@ -198,7 +200,7 @@ static JSValue whole_column(JSContext *ctx, uint32_t k)
 /* Every column that is there by now, as a read-only list. */
 static JSValue rows_object(JSContext *ctx)
 {
-	JSValue o = JS_NewObjectProto(ctx, JS_NULL);
+	JSValue o = JS_NewObjectProtoClass(ctx, JS_NULL, formula_realm.row);
 	uint32_t n = table.head.columns + table.head.formulas;
 
 	for (uint32_t k = 0; k < n && !JS_IsException(o); k++) {

@@ -10,13 +10,18 @@ for (const table of [F.helpers, F.inner])
 for (const name of Object.keys(F.inner))
 	F.helpers[name] = F.inner[name];
 
+// What these setters take is no property: no freezing keeps it.
+for (const name of ['stackTraceLimit', 'prepareStackTrace'])
+	delete Error[name];
+
 const seen = new Set();
 const todo = [globalThis, F.helpers, F.failure, F.Failure,
 	function*() {}, (function*() {})(), async function() {},
 	async function*() {}, (async function*() {})(), () => {}, /x/,
 	[][Symbol.iterator](), ''[Symbol.iterator](), 'x'.matchAll(/x/g),
 	new Map()[Symbol.iterator](), new Set()[Symbol.iterator](),
-	[].values().map((x) => x)];
+	[].values().map((x) => x), Iterator.from({ next() { } }),
+	Iterator.concat?.([])];
 for (const root of todo) {
 	const list = [root];
 	while (list.length) {
