@@ -34,12 +34,24 @@ static struct redoma_column *columns_of(const struct table *t)
 	return list;
 }
 
+/* Not before the formulas are known to be some: who redirects the output has
+ * nothing then. */
+static int put_head(struct formula_job *j, struct buf *b)
+{
+	if (j->begun)
+		return 0;
+	j->begun = true;
+	return formula_write_head(j, b);
+}
+
 static int write_block(struct formula_job *j, const struct redoma_sheet *s,
 		       struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf b = {0};
 	uint64_t n = redoma_sheet_rows(s);
 
+	if (n && put_head(j, &b))
+		return err_nomem(err, WHERE);
 	for (uint64_t i = 0; i < n; i++) {
 		if (formula_write_row(j, s, i, &b))
 			return err_nomem(err, WHERE);
@@ -98,9 +110,6 @@ int formula_run(struct formula_job *j, struct redoma *r,
 	CLEANUP(buf_done) struct buf head = {0};
 	int rc = 0;
 
-	if (formula_write_head(j, &head))
-		return err_nomem(err, WHERE);
-	rc = print_bytes(j->out, head.data, head.len, err);
 	while (!rc && j->table.rows) {
 		redoma_sheet_free(TAKE_PTR(s));
 		rc = run_block(j, r, &s, err);
@@ -112,6 +121,11 @@ int formula_run(struct formula_job *j, struct redoma *r,
 	}
 	if (!j->quiet)
 		print_wait(NULL, NULL);
+	/* A table without a row has its names alone. */
+	if (!rc && (!s || is_ok(s)) && put_head(j, &head))
+		return err_nomem(err, WHERE);
+	if (!rc && head.len)
+		rc = print_bytes(j->out, head.data, head.len, err);
 	if (!rc)
 		*ret = TAKE_PTR(s);
 	return rc;

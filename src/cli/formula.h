@@ -19,6 +19,7 @@ struct formula_job {
 	enum table_format out_format;
 	int out;       /* descriptor */
 	uint64_t rows; /* written so far */
+	bool begun;    /* the names of the columns are written */
 	/* What cells came to; `first` says the first error. */
 	struct formula_errors {
 		char codes[FORMULA_CODES][12];

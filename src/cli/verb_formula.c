@@ -33,7 +33,7 @@ static const struct option options[] = {
 	{.name = "lang",
 	 .value = "js|py",
 	 .words = "js py",
-	 .help = "the language of formulas (js)"},
+	 .help = "the language of formulas (py)"},
 	{.name = "output",
 	 .letter = 'o',
 	 .value = "FILE",
@@ -54,7 +54,7 @@ static const struct option options[] = {
 	 .value = "TIME",
 	 .help = "what one row may take (100ms)"},
 	{.name = "quiet", .letter = 'q', .help = "no line on stderr"},
-	{.name = "json", .help = "a refusal as JSON"},
+	{.name = "json", .help = "a refusal or a failure as JSON"},
 	{.name = "help", .letter = 'h', .help = "say what this verb does"},
 	{0},
 };
@@ -358,6 +358,29 @@ static void report_errors(const struct formula_errors *e)
 			   e->all == 1 ? " is" : "s are", text, e->first);
 }
 
+/* As JSON where no row is mixed with it. */
+static int tell(const struct args *a, const struct task *t,
+		struct redoma_result *res, struct redoma_error *err)
+{
+	bool mixed = t->job.begun && !t->part;
+	const char *json;
+	size_t len;
+	int r;
+
+	if (!args_has(a, "json")) {
+		if (!t->job.quiet)
+			report_lines(res);
+		return 0;
+	}
+	json = redoma_result_json(res, &len);
+	if (!json)
+		return err_nomem(err, "cli");
+	r = print_bytes(mixed ? STDERR_FILENO : STDOUT_FILENO, json, len, err);
+	return r ? r
+		 : print_bytes(mixed ? STDERR_FILENO : STDOUT_FILENO, "\n", 1,
+			       err);
+}
+
 static void redoma_cleanup(struct redoma **r)
 {
 	job_watch(NULL);
@@ -394,8 +417,8 @@ static int go(const struct args *a, struct task *t, struct redoma_error *err,
 	*ret = res ? redoma_result_status(res) : REDOMA_STATUS_OK;
 	if (!rc && *ret == REDOMA_STATUS_OK)
 		rc = publish(t, err);
-	if (!rc && res && *ret != REDOMA_STATUS_OK && !t->job.quiet)
-		report_lines(res);
+	if (!rc && res && *ret != REDOMA_STATUS_OK)
+		rc = tell(a, t, res, err);
 	return rc;
 }
 

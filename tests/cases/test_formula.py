@@ -98,7 +98,60 @@ def _():
                        ("import('x')", "import"), ("'", "not closed")):
         r = formula(ONE, text, ok=False)
         need(r.code == 5 and says in r.err.decode(), f"{text}: {r.about()}")
-        need(r.out.count(b"\n") <= 1, r.about())
+        need(not r.out, r.about())
+
+
+@case("an invalid formula leaves stdout empty; with --json it is JSON")
+def _():
+    for lang in ("js", "py"):
+        r = formula(ONE, "price *", ok=False, lang=lang)
+        need(r.code == 5 and not r.out and b"SyntaxError" in r.err, r.about())
+        r = formula(ONE, "price *", "--json", ok=False, lang=lang)
+        said = json.loads(r.out)
+        need(r.code == 5 and said["status"] == "invalid" and
+             said["error"]["name"] == "SyntaxError", r.about())
+        out = scratch() / "refused.csv"
+        r = formula(ONE, "price *", "--json", "-o", out, ok=False, lang=lang)
+        need(json.loads(r.out)["status"] == "invalid" and
+             not out.exists(), r.about())
+        r = formula("price,qty\n", "price * 2", lang=lang)
+        need(r.out == b"price,qty,result\n", r.about())
+
+
+@case("an assignment is no formula: who meant to compare is told how")
+def _():
+    for text in ("price = 3", "IF(price = 20, 1, 2)", "[price = 3]",
+                 "IF(AND(price > 1, qty=3), 1, 2)", "SUM(qty = 3)",
+                 "IFERROR(qty = 3, 0)", "`${qty = 3}`", "(() => qty = 3)()",
+                 "qty > 1 ? name = 'x' : 2", "(qty = 3)", "== 3 = 4"):
+        r = formula(ONE, text, ok=False)
+        need(r.code == 5 and b"compare with `===`" in r.err,
+             f"{text}: {r.about()}")
+    for text, want in (("= price === 120", "true"), ("price == '120'", "true"),
+                       ("((x = price) => x + 1)()", "121"), ("qty<=3", "true"),
+                       ("(({ x = 7 }) => x)({})", "7"), ("qty>=3", "true"),
+                       ("(() => { let x = 1; x += qty; return x; })()", "4"),
+                       ("name !== '='", "true"), ("qty != 4 && 1", "1"),
+                       ("[1, 2].map(x => x * qty).join()", '3,6'),
+                       ("/a=b/.test('a=b')", "true"), ("`=` + '='", "==")):
+        need(value(text) == [want], f"{text}: {value(text)}")
+
+
+@case("a column that there is not is #NAME?")
+def _():
+    for text in ("rows.nope", "col['nope']", "row.nope", "rows['nope']",
+                 "col['no' + 'pe']", "SUM(rows.nope)", "col.nope + 1"):
+        r = formula(ONE, text)
+        need(column(r) == ["#NAME?"] and b"no column" in r.err and
+             b"nope" in r.err, f"{text}: {r.about()}")
+    for text, want in (("'nope' in row", "false"), ("IFERROR(row.nope, 5)", "5"),
+                       ("Object.keys(rows).length", "5"),
+                       ("[{ x: 1 }].map((row) => row.y ?? 2)[0]", "2"),
+                       ("JSON.stringify(row).length > 20", "true"),
+                       ("VLOOKUP(120, rows, 2)", "3"),
+                       ("`${row[Symbol.iterator]}`", "undefined"),
+                       ("row.price + col['qty']", "123")):
+        need(value(text) == [want], f"{text}: {value(text)}")
 
 
 @case("names of columns are data")
