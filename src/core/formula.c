@@ -9,12 +9,13 @@
 #include "core/run.h"
 #include "core/sheet.h"
 #include "wire/frame.h"
+#include "wire/outcome.h"
 
 #define WHERE "core"
 #define ROW_US 100000u
 #define ROWS_MAX 65536u /* of a batch that need not have all rows */
 #define CELL_BYTES 32u  /* what a cell of an answer is taken to need */
-#define SPLITS_MAX 64u  /* batches that failed and were halved */
+#define FAILED_MAX 256u /* rows of a call that may fail alone */
 
 struct redoma_sheet {
 	struct redoma_result **results; /* owned array, one a part */
@@ -32,7 +33,9 @@ struct work {
 	bool *used;
 	bool whole; /* the formulas see all rows: no part will do */
 	int64_t now_us;
-	unsigned splits;
+	unsigned failed; /* rows, alone */
+	bool guessed;	 /* this batch was cut where the last one failed */
+	uint64_t then;	 /* rows of the batch behind it; 0: not said */
 };
 
 void redoma_sheet_free(struct redoma_sheet *s)
@@ -194,12 +197,17 @@ static int run_rows(struct work *w, uint64_t from, uint64_t rows,
 	return run_batch(w->h, &q, ret, err);
 }
 
+static bool is_named(const struct redoma_result *res, struct str name)
+{
+	return str_equal((struct str){res->name.data, res->name.len}, name);
+}
+
 /* Ended by what one row may have done to the others: how to say that, or
  * NULL. */
 static const char *row_failed(const struct work *w,
 			      const struct redoma_result *res)
 {
-	if (w->whole || w->splits >= SPLITS_MAX)
+	if (w->whole || w->failed >= FAILED_MAX)
 		return NULL;
 	switch (res->status) {
 	case REDOMA_STATUS_MEMORY_LIMIT:
@@ -210,7 +218,9 @@ static const char *row_failed(const struct work *w,
 	case REDOMA_STATUS_STACK_LIMIT:
 		return "#VALUE! the row needs more stack than there is";
 	case REDOMA_STATUS_TRAP:
-		return "#VALUE! the row made the interpreter fail";
+		return is_named(res, STR(OUTCOME_ROW_TIME))
+			       ? "#TIME! this row took longer than a row may"
+			       : "#VALUE! the row made the interpreter fail";
 	default:
 		return NULL;
 	}
@@ -219,7 +229,7 @@ static const char *row_failed(const struct work *w,
 static int answer_with(struct work *w, const char *why,
 		       struct redoma_result *res, struct redoma_error *err)
 {
-	w->splits++;
+	w->failed++;
 	buf_clear(&res->value);
 	if (!sheet_fail(w->q->n_formulas, why, &res->value))
 		return 0;
@@ -227,8 +237,23 @@ static int answer_with(struct work *w, const char *why,
 	return err_nomem(err, WHERE);
 }
 
+/* How many rows to try again of those that failed: those before the one that
+ * was being computed, or else it alone.  Which one that was is the guest's
+ * word: where it did not help, half of them. */
+static uint64_t cut(struct work *w, uint64_t rows, uint32_t row)
+{
+	uint64_t at = row ? (row - 1) % rows : 0;
+
+	w->guessed = row && !w->guessed;
+	w->then = w->guessed && at;
+	if (!w->guessed)
+		return (rows + 1) / 2;
+	return at ? at : 1;
+}
+
+/* Sets *ret_step to how many of them to try instead; 0: they are done. */
 static int one_batch(struct work *w, uint64_t from, uint64_t rows,
-		     bool *ret_split, struct redoma_error *err)
+		     uint64_t *ret_step, struct redoma_error *err)
 {
 	struct redoma_result *res;
 	struct sheet_part part = {
@@ -239,11 +264,12 @@ static int one_batch(struct work *w, uint64_t from, uint64_t rows,
 	if (r)
 		return r;
 	why = row_failed(w, res);
-	*ret_split = why && rows > 1;
-	if (*ret_split) {
+	*ret_step = why && rows > 1 ? cut(w, rows, res->row) : 0;
+	if (*ret_step) {
 		redoma_result_free(res);
 		return 0;
 	}
+	w->guessed = false;
 	r = why ? answer_with(w, why, res, err) : 0;
 	if (r)
 		return r;
@@ -278,7 +304,7 @@ static uint64_t step_of(const struct work *w)
 	return n < 1 ? 1 : n > ROWS_MAX ? ROWS_MAX : n;
 }
 
-/* Halved where a batch fails, until the row that does it is alone. */
+/* Cut where a batch fails, until the row that does it is alone. */
 static int all_batches(struct work *w, struct redoma_error *err)
 {
 	uint64_t most = step_of(w), step = most, at = 0;
@@ -287,16 +313,16 @@ static int all_batches(struct work *w, struct redoma_error *err)
 	do {
 		uint64_t left = w->q->rows - at;
 		uint64_t rows = left < step ? left : step;
-		bool split = false;
+		uint64_t cut_to = 0;
 
-		r = one_batch(w, at, rows, &split, err);
-		if (split) {
-			w->splits++;
-			step = (rows + 1) / 2;
+		r = one_batch(w, at, rows, &cut_to, err);
+		if (cut_to) {
+			step = cut_to;
 			continue;
 		}
 		at += rows;
-		step = step < most ? 2 * step : most;
+		step = w->then ? w->then : step < most ? 2 * step : most;
+		w->then = 0;
 	} while (!r && !w->sheet->last && at < w->q->rows);
 	w->sheet->rows = w->sheet->last ? 0 : at;
 	for (size_t i = 0; i < w->sheet->n && w->sheet->last; i++)

@@ -51,6 +51,7 @@ struct redoma_result {
 	bool truncated;
 	struct buf name, message, stack; /* of the guest's error; empty: none */
 	uint32_t line, column;
+	uint32_t row; /* that a batch had come to, from 1; 0: not told */
 	/* The limit that ended the run; name NULL: none did. */
 	const char *limit_name;
 	char limit_value[40], limit_used[40];

@@ -259,6 +259,7 @@ static int from_outcome(struct redoma_result *res, const struct outcome *o,
 	res->signal = o->signal;
 	res->line = o->line;
 	res->column = o->column;
+	res->row = o->row;
 	/* A limit of time is a clock too: how far it came is not repeatable. */
 	res->pure = !o->used_clock && !o->used_random && !o->used_unpinned &&
 		    o->status != REDOMA_STATUS_WALL_LIMIT &&

@@ -85,6 +85,15 @@ volatile uint32_t *image_row_words(struct exec *x)
 	return x->e->rows_at ? exec_span(x, x->e->rows_at, 12) : NULL;
 }
 
+void image_code(const struct exec *x, uintptr_t *ret, uintptr_t *ret_end)
+{
+	void *from, *end;
+
+	wasmtime_module_image_range(x->e->module, &from, &end);
+	*ret = (uintptr_t)from;
+	*ret_end = (uintptr_t)end;
+}
+
 /* Adds one text and its NUL; false: over REQUEST_MAX. */
 static bool add_size(size_t *total, size_t n)
 {

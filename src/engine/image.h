@@ -78,6 +78,8 @@ volatile int32_t *image_interrupt_word(struct exec *x);
  * and ends when its number is stored into the second, and the bits of the third
  * are set in the interrupt word.  NULL as above. */
 volatile uint32_t *image_row_words(struct exec *x);
+/* Where its compiled code lies. */
+void image_code(const struct exec *x, uintptr_t *ret, uintptr_t *ret_end);
 /* Runs one request in an instance that is fresh.  *res is filled only if
  * out->end is EXEC_DONE.  What does not fit the memory limit is EXEC_MEMORY;
  * an image that answers nonsense is EXEC_TRAP.

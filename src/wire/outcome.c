@@ -28,7 +28,7 @@ static void put_text(struct buf *b, struct outcome_text t, bool *bad)
 /* The numbers, in one array so that both directions keep one order. */
 enum { N_STATUS, N_EXIT, N_FLAGS, N_CPU, N_RESET, N_FUEL, N_MEMORY, N_READ,
        N_WRITTEN, N_FAULTS, N_WRONG, N_LINE, N_COLUMN, N_DENIALS, N_FILES,
-       N_SIGNAL, N_COUNT };
+       N_SIGNAL, N_ROW, N_COUNT };
 
 enum { FLAG_CLOCK = 1, FLAG_RANDOM = 2, FLAG_UNPINNED = 4 };
 
@@ -54,6 +54,7 @@ int outcome_encode(const struct outcome *o, struct buf *out,
 		[N_DENIALS] = o->n_denials,
 		[N_FILES] = o->n_written,
 		[N_SIGNAL] = o->signal,
+		[N_ROW] = o->row,
 	};
 	bool bad = false;
 	uint32_t i;
@@ -136,6 +137,7 @@ static void get_numbers(struct cursor *c, struct outcome *o)
 	o->n_denials = (uint32_t)n[N_DENIALS];
 	o->n_written = (uint32_t)n[N_FILES];
 	o->signal = (uint32_t)n[N_SIGNAL];
+	o->row = (uint32_t)n[N_ROW];
 }
 
 static void get_lists(struct cursor *c, struct outcome *o)

@@ -32,6 +32,9 @@ struct outcome_written {
 	struct outcome_text path;
 };
 
+/* The name of the error if a row could be ended by a trap only. */
+#define OUTCOME_ROW_TIME "RowTime"
+
 struct outcome {
 	uint32_t status; /* enum redoma_status */
 	int32_t exit_code;
@@ -43,6 +46,7 @@ struct outcome {
 	uint64_t resets_wrong; /* verify mode: bytes that differed */
 	struct outcome_text name, message, stack; /* of the error */
 	uint32_t line, column;
+	uint32_t row; /* that a batch had come to, from 1; 0: not told */
 	uint32_t n_denials, n_written;
 	struct outcome_denial denials[OUTCOME_DENIALS_MAX];
 	struct outcome_written *written; /* n_written; see below */

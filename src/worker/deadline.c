@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include "base/clock.h"
 #include "worker/host.h"
+#include "worker/where.h"
 
 #define WHERE "worker"
 
@@ -25,10 +27,14 @@ static struct {
 	volatile uint32_t *volatile rows;
 	volatile uint32_t row;
 	volatile uint64_t row_us, since_us;
+	/* What is shut if a row does not end. */
+	struct deadline_batch batch;
 } deadline;
 
 #define TICK_US 1000u
 #define TICKS 32 /* looks at a row within its time */
+#define DEAF_TIMES 10
+#define DEAF_US 1000000u
 
 static int fire_at(uint64_t us)
 {
@@ -47,15 +53,41 @@ static uint64_t next_look(uint64_t now)
 	return at < deadline.until_us ? at : deadline.until_us;
 }
 
+/* How long a row may go on that was told to end: some of what runs in it is C
+ * that asks nobody. */
+static uint64_t deaf_us(void)
+{
+	uint64_t us = DEAF_TIMES * deadline.row_us;
+
+	return us < DEAF_US ? DEAF_US : us;
+}
+
+/* The image has no checks of an epoch: its memory is what it cannot do
+ * without, and each access to it may trap. */
+static void shut(uintptr_t at)
+{
+	const struct deadline_batch *b = &deadline.batch;
+
+	if (at < b->code || at >= b->code_end ||
+	    mprotect(b->memory, b->reserved, PROT_NONE))
+		return;
+	deadline.kind = DEADLINE_ROW;
+	deadline.stop = 1;
+	deadline.rows = NULL;
+	deadline.word = NULL;
+}
+
 /* A row that is still the same after its time is ended; none is missed that
  * began since, because its number is another one. */
-static void look_at_row(uint64_t now)
+static void look_at_row(uint64_t now, uintptr_t at)
 {
 	volatile uint32_t *words = deadline.rows;
 
 	if (deadline.row != words[0]) {
 		deadline.row = words[0];
 		deadline.since_us = now;
+	} else if (now - deadline.since_us >= deadline.row_us + deaf_us()) {
+		shut(at);
 	} else if (now - deadline.since_us >= deadline.row_us) {
 		words[1] = deadline.row;
 		if (deadline.word)
@@ -65,7 +97,7 @@ static void look_at_row(uint64_t now)
 
 /* The timer of an earlier run, left to fire: this run, if there is one, ends
  * later.  Of a batch, a look at its row. */
-static bool too_early(void)
+static bool too_early(uintptr_t at)
 {
 	uint64_t until = deadline.until_us;
 	uint64_t now = clock_monotonic_us();
@@ -74,19 +106,21 @@ static bool too_early(void)
 
 	deadline.fires_us = 0;
 	if (until && now < until && deadline.rows) {
-		look_at_row(now);
-		until = next_look(now);
+		look_at_row(now, at);
+		if (deadline.rows)
+			until = next_look(now);
 	}
 	early = !until || (now < until && !fire_at(until));
 	errno = saved;
 	return early;
 }
 
-static void on_deadline(int sig)
+static void on_deadline(int sig, siginfo_t *info, void *context)
 {
 	volatile int32_t *word = deadline.word;
 
-	if (sig == SIGRTMIN && too_early())
+	(void)info;
+	if (sig == SIGRTMIN && too_early(where_was(context)))
 		return;
 	if (!deadline.kind)
 		deadline.kind = sig == SIGRTMIN ? DEADLINE_WALL : DEADLINE_CPU;
@@ -100,8 +134,8 @@ static void on_deadline(int sig)
 
 int deadline_install(struct engine *e, struct redoma_error *err)
 {
-	struct sigaction sa = {.sa_handler = on_deadline,
-			       .sa_flags = SA_ONSTACK};
+	struct sigaction sa = {.sa_sigaction = on_deadline,
+			       .sa_flags = SA_ONSTACK | SA_SIGINFO};
 
 	deadline.engine = e;
 	sigfillset(&sa.sa_mask);
@@ -153,19 +187,26 @@ void deadline_watch(volatile int32_t *word)
 		*word = 1;
 }
 
-int deadline_rows(volatile uint32_t *words, uint64_t row_us,
-		  struct redoma_error *err)
+int deadline_rows(const struct deadline_batch *b, struct redoma_error *err)
 {
 	uint64_t now = clock_monotonic_us();
 
-	if (deadline.stop || !row_us)
+	if (deadline.stop || !b->row_us)
 		return 0;
-	deadline.row = words[0];
-	deadline.row_us = row_us;
+	deadline.row = b->words[0];
+	deadline.row_us = b->row_us;
 	deadline.since_us = now;
-	deadline.rows = words;
+	deadline.batch = *b;
+	deadline.rows = b->words;
 	if (fire_at(next_look(now)))
 		return err_sys(err, WHERE, "arm the limit of a row");
+	return 0;
+}
+
+int deadline_reopen(void *memory, size_t size, struct redoma_error *err)
+{
+	if (mprotect(memory, size, PROT_READ | PROT_WRITE))
+		return err_sys(err, WHERE, "open the memory of a guest again");
 	return 0;
 }
 

@@ -15,8 +15,14 @@ static struct outcome_text image_words(struct image_text t)
 
 static uint32_t deadline_status(enum deadline_kind k)
 {
-	return k == DEADLINE_CPU ? REDOMA_STATUS_CPU_LIMIT
-				 : REDOMA_STATUS_WALL_LIMIT;
+	switch (k) {
+	case DEADLINE_CPU:
+		return REDOMA_STATUS_CPU_LIMIT;
+	case DEADLINE_ROW:
+		return REDOMA_STATUS_TRAP;
+	default:
+		return REDOMA_STATUS_WALL_LIMIT;
+	}
 }
 
 static void from_exit(const struct said *s, struct outcome *o)
@@ -119,6 +125,13 @@ static void from_exec(const struct said *s, struct run_result *ret)
 		o->name = words("Trap");
 		o->message = words(ret->text);
 	}
+	if (s->deadline == DEADLINE_ROW && o->status == REDOMA_STATUS_TRAP) {
+		o->name = words(OUTCOME_ROW_TIME);
+		o->message = words("a row took longer than a row may, in a "
+				   "function that does not let itself be "
+				   "ended");
+	}
+	o->row = s->row;
 }
 
 static void add_denials(const struct said *s, struct outcome *o)

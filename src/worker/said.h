@@ -13,6 +13,7 @@ struct said {
 	struct image_result image;
 	struct wasi_report wasi;
 	enum deadline_kind deadline; /* the one that passed */
+	uint32_t row;		     /* of a batch, where it ended; from 1 */
 	bool output_over;
 	uint64_t output_left; /* bytes that a value may still have */
 };

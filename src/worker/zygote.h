@@ -35,6 +35,7 @@ struct kit {
 	struct channel *channel;
 	struct request *request;
 	struct run_result *result;
+	uint32_t first_row; /* what the count of a batch's rows began at */
 	struct buf rehearsal; /* bytes of a request: rehearse.h */
 	char *title; /* argv[0], to show what a process is in ps */
 };

@@ -73,6 +73,38 @@ for _name, _text in LOOPS:
         need(got[:2] + got[3:] == ["0", "2", "6", "8", "10"], r.about())
 
 
+@case("rows that fail, far apart: each alone is an error")
+def _():
+    n, bad = 20000, set(range(777, 20000, 1999))
+    need(len(bad) == 10, str(bad))
+    table = "n,bad\n" + "".join("%d,%d\n" % (i, i in bad) for i in range(n))
+    r = formula(table, "bad ? 'x'.repeat(1 << 28).length + new Array(1e8)"
+                ".fill(0).length : n * 2", "--row-time", "20s", timeout=100)
+    got = column(r)
+    need(len(got) == n, f"{len(got)} rows")
+    for i, v in enumerate(got):
+        need(v == ("#VALUE!" if i in bad else str(2 * i)), f"{i}: {v}")
+
+
+DEAF = [
+    ("a search", "'a'.repeat(5e6).indexOf('a'.repeat(2e6) + 'b')"),
+    ("a join of what is not there", "[].join.call({ length: 2 ** 53 - 1 })"),
+    ("a number's digits", "(7n ** 300000n).toString().length"),
+]
+for _name, _text in DEAF:
+    @case(f"a row that does not let itself be ended is ended alone: {_name}")
+    def _(text=_text):
+        r = formula("n\n" + "".join("%d\n" % i for i in range(3000)),
+                    f"n === 1234 || n === 2345 ? {text} : n * 2", timeout=60)
+        got = column(r)
+        need(len(got) == 3000 and got[1234] == got[2345] == "#TIME!",
+             f"{got[1234:1235]}: {r.about()[:300]}")
+        want = [str(2 * i) for i in range(3000) if i not in (1234, 2345)]
+        need([v for i, v in enumerate(got) if i not in (1234, 2345)] == want,
+             "other rows changed")
+        need(r.seconds < 15 * SLOW, f"{r.seconds} s")
+
+
 @case("every row loops: the wall limit ends the run")
 def _():
     r = formula("n\n" + "1\n" * 1000, "(() => { for (;;); })()",

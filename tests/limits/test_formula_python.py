@@ -77,6 +77,26 @@ for _name, _text in LOOPS:
         need(r.seconds < 5 * SLOW, r.about())
 
 
+DEEP = "(lambda f: f(f, [], 40) == f(f, [], 40))(lambda f, x, k: f(f, [x, x]" \
+       ", k - 1) if k else x)"
+for _name, _text in (("lists in lists are compared", DEEP),
+                     ("tuples in tuples are hashed",
+                      DEEP.replace("[]", "()").replace("[x, x]", "(x, x)")
+                      .replace("f(f, (), 40) == f(f, (), 40)",
+                               "hash(f(f, (), 40))"))):
+    @case(f"a row that does not let itself be ended is ended alone: {_name}")
+    def _(text=_text):
+        r = formula("n\n" + "".join("%d\n" % i for i in range(3000)),
+                    f"{text} if n in (1234, 2345) else n * 2", timeout=60)
+        got = column(r)
+        need(len(got) == 3000 and got[1234] == got[2345] == "#TIME!",
+             f"{got[1234:1235]}: {r.about()[:300]}")
+        want = [str(2 * i) for i in range(3000) if i not in (1234, 2345)]
+        need([v for i, v in enumerate(got) if i not in (1234, 2345)] == want,
+             "other rows changed")
+        need(r.seconds < 15 * SLOW, f"{r.seconds} s")
+
+
 @case("every row loops: the wall limit ends the run")
 def _():
     r = formula("n\n" + "1\n" * 1000, EVER, "--limit", "wall=1s", timeout=20)

@@ -1,9 +1,12 @@
 /* The deadline of a run whose timer may still be an earlier run's. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -153,6 +156,17 @@ static uint64_t wait_for_row(uint32_t row)
 	return clock_monotonic_us() - from;
 }
 
+static int watch(void *memory, size_t size, struct redoma_error *err)
+{
+	const struct deadline_batch b = {.words = memory ? memory : rows,
+					 .row_us = SOON_US,
+					 .memory = memory,
+					 .reserved = size,
+					 .code_end = UINTPTR_MAX};
+
+	return deadline_rows(&b, err);
+}
+
 /* Rows that go on are left alone; each that does not is ended after its time,
  * and the run goes on to its own end. */
 static void a_row_is_ended_alone(void **state)
@@ -163,7 +177,7 @@ static void a_row_is_ended_alone(void **state)
 	(void)state;
 	arm(GIVE_UP_US, NEVER_US);
 	rows[0] = rows[1] = 0;
-	assert_int_equal(deadline_rows(rows, SOON_US, &e), 0);
+	assert_int_equal(watch(NULL, 0, &e), 0);
 	while (clock_monotonic_us() - from < 4 * SOON_US)
 		rows[0]++;
 	assert_int_equal(rows[1], 0);
@@ -190,11 +204,44 @@ static void a_row_is_ended_alone(void **state)
 	from = clock_monotonic_us();
 	arm(LATER_US, NEVER_US);
 	rows[0]++;
-	assert_int_equal(deadline_rows(rows, SOON_US, &e), 0);
+	assert_int_equal(watch(NULL, 0, &e), 0);
 	assert_in_range(wait_for_word(from), LATER_US, GIVE_UP_US / 2);
 	assert_int_equal(rows[1], rows[0]);
 	assert_int_equal(deadline_disarm(), DEADLINE_WALL);
 	check_wall_ends(SOON_US);
+}
+
+/* A row that goes on all the same loses its memory, which is there again with
+ * what was in it. */
+static void a_deaf_row_loses_its_memory(void **state)
+{
+	const size_t size = 1 << 16;
+	char *p = mmap(NULL, 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+	uint64_t from = clock_monotonic_us();
+	struct redoma_error e;
+	int fds[2];
+
+	(void)state;
+	assert_true(p != MAP_FAILED && !pipe(fds));
+	assert_int_equal(mprotect(p, size, PROT_READ | PROT_WRITE), 0);
+	p[size - 1] = 7;
+	arm(2 * GIVE_UP_US, NEVER_US);
+	assert_int_equal(watch(p, 2 * size, &e), 0);
+	while (!*deadline_stop() &&
+	       clock_monotonic_us() - from < 2 * GIVE_UP_US)
+		;
+	assert_in_range(clock_monotonic_us() - from, 1000000,
+			1000000 + GIVE_UP_US);
+	assert_int_equal(write(fds[1], p + size - 1, 1), -1);
+	assert_int_equal(errno, EFAULT);
+	assert_int_equal(deadline_disarm(), DEADLINE_ROW);
+	assert_int_equal(deadline_reopen(p, size, &e), 0);
+	assert_int_equal(p[size - 1], 7);
+	check_wall_ends(SOON_US);
+	close(fds[0]);
+	close(fds[1]);
+	munmap(p, 2 * size);
 }
 
 int main(void)
@@ -204,6 +251,7 @@ int main(void)
 		cmocka_unit_test(a_long_run_after_a_short_one),
 		cmocka_unit_test(a_timer_between_runs_ends_none),
 		cmocka_unit_test(a_row_is_ended_alone),
+		cmocka_unit_test(a_deaf_row_loses_its_memory),
 		cmocka_unit_test(the_next_run_begins_clean),
 		cmocka_unit_test(cpu_time_ends_by_itself),
 		cmocka_unit_test(no_deadline_is_lost),
