@@ -56,6 +56,9 @@ test-python: all ## CPython's own tests of what the Python image holds, in a jar
 	@deps/fetch --python-tests
 	@python3 tests/python/upstream.py --build $(BUILD) $(T)
 
+test-data: all ## make the data image (fetches 98 MB) and try it (minutes)
+	@REDOMA_BUILD=$(abspath $(BUILD)) python3 tests/data/check.py $(T)
+
 san: ## unit tests and fuzz corpora under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory BUILD=build-san configure \
 		MESON_FLAGS='-Db_sanitize=address,undefined -Db_lundef=false'
@@ -95,5 +98,5 @@ bump-engine: ## move to the newest patch release of Wasmtime 48, test everything
 clean: ## remove what was built; the cache of dependencies stays
 	@rm -rf build build-san build-fuzz
 
-.PHONY: test test-slow test-v2 san fuzz demo bench bench-check install dist \
+.PHONY: test test-data test-slow test-v2 san fuzz demo bench bench-check install dist \
 	bump-engine clean tree-before

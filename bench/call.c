@@ -16,7 +16,7 @@
  *	RUNS runs, whose tools answer null at once; prints the nanoseconds from
  *	one call to the next of a batch's first ones, divided by BATCH.
  * MODE is time; SOURCE a .js, .py or .wasm file; an option is KEY=VALUE of
- * redoma_policy_with, or "native": the source is run natively. */
+ * redoma_policy_with, or "native": the source is run natively, or image=NAME. */
 #include <redoma.h>
 
 #include <dirent.h>
@@ -347,6 +347,8 @@ int main(int argc, char **argv)
 	for (i = 6; i < argc; i++)
 		if (!strcmp(argv[i], "native"))
 			b.request.native = 1;
+		else if (!strncmp(argv[i], "image=", 6))
+			b.request.image = argv[i] + 6;
 		else
 			add_option(&b, argv[i]);
 	if (!strncmp(b.mode, "rate:", 5))

@@ -27,6 +27,10 @@ class Unmeasured(Exception):
     pass
 
 
+class NotInstalled(Exception):
+    """What is measured only where it is, and not missed elsewhere."""
+
+
 def spread(samples, scale=1.0):
     s = sorted(x / scale for x in samples)
     return {"value": s[len(s) // 2], "p50": s[len(s) // 2],
@@ -375,6 +379,42 @@ def tool_calls(b, *options):
         yield key, spread(ns, 1e3)
 
 
+DATA = {
+    "data_numpy": b"import numpy as np\nfloat(np.arange(1000.0).sum())",
+    "data_pandas": b"import pandas as pd\n"
+                   b"df = pd.DataFrame({'k': [i % 7 for i in range(1000)],\n"
+                   b"                   'v': [i * 0.5 for i in range(1000)]})\n"
+                   b"df.groupby('k')['v'].sum().tolist()",
+    "data_sklearn": b"import numpy as np\n"
+                    b"from sklearn.linear_model import LinearRegression\n"
+                    b"x = (np.arange(5000.0) * 7919 % 1000).reshape(1000, 5)\n"
+                    b"y = x @ np.arange(1.0, 6.0) + 3\n"
+                    b"LinearRegression().fit(x, y).coef_.tolist()",
+}
+
+
+def data_image(b):
+    """The user's, or the one that make test-data made; a new process for each
+    run."""
+    made = b.build / "data-image"
+    image = f"{made}/" if made.exists() else "data"
+    if subprocess.run([str(b.redoma), "eval", "py", "--image", image, "1"],
+                      capture_output=True).returncode:
+        raise NotInstalled("the data image is not installed: redoma image "
+                           "add data, or make test-data")
+    got = {key: [] for key in DATA}
+    faults = {key: [] for key in DATA}
+    for _ in range(b.rounds):
+        for key, text in DATA.items():
+            wall, inside = calls(b, b.made_file(f"{key}.py", text), 40, 5000,
+                                 f"image={image}")
+            got[key] += wall
+            faults[key] += [f for _, _, f in inside]
+    for key in DATA:
+        yield key, {**spread([t / 1e3 for t in got[key]]),
+                    "faults": statistics.median(faults[key])}
+
+
 FORMULAS = {"js": "qty > 3 ? price * qty : 0", "py": "price*qty if qty>3 else 0"}
 
 
@@ -421,5 +461,5 @@ def formula_csv(b, lang):
     return spread(ratios)
 
 
-ALL = [latency, formulas, tool_calls, rates, births, processes, js_compute,
+ALL = [latency, data_image, formulas, tool_calls, rates, births, processes, js_compute,
        py_compute, wasm_compute, csv]

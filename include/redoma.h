@@ -148,10 +148,15 @@ struct redoma_request { /* everything borrowed for the call */
 	 * granted; must not use the handle but for redoma_cancel. */
 	void (*on_call)(void *data, struct redoma_call *c);
 	void *on_call_data;
+	/* py: "py" for the image that is built with Redoma, "data" for the one
+	 * that redoma_image_add makes, or the directory of such a one; NULL:
+	 * the data image if it is installed and the source imports one of its
+	 * packages, else "py". */
+	const char *image;
 };
 #define REDOMA_REQUEST_INIT \
 	{sizeof(struct redoma_request),                                      \
-	 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* Calls of tools.  A call lives until it is answered, also past its run: what
  * is then answered goes nowhere.  After an error of these it is not answered
@@ -405,6 +410,40 @@ redoma_runtime_show(const char *name, char **ret, struct redoma_error *err);
 REDOMA_API REDOMA_MUST_CHECK int
 redoma_runtime_add(const char *name, const char *program,
 		   const char *const *files, struct redoma_error *err);
+
+/* Images besides those that are built with Redoma.  There is one, "data":
+ * Python with numpy, pandas, scipy, scikit-learn and matplotlib. */
+struct redoma_image_options { /* borrowed for the call */
+	uint64_t size;
+	const char *module;  /* the two files of the package that */
+	const char *library; /* deps/data.pin names */
+	const char *directory; /* of the image; NULL: the user's for it */
+	const char *install_dir; /* as in struct redoma_options */
+	/* Called about twice a second: what is being done, and how much of it
+	 * all in percent.  Not 0: give up. */
+	int (*on_progress)(void *data, const char *what, int percent);
+	void *on_progress_data;
+};
+#define REDOMA_IMAGE_OPTIONS_INIT \
+	{sizeof(struct redoma_image_options), 0, 0, 0, 0, 0, 0}
+/* Makes it, in the compiler's jail, in minutes: some 4 GiB of memory, at most
+ * 600 seconds.  What was there before is replaced when the new one is whole.
+ * REDOMA_E_INVALID: the files are not those that this release knows.
+ * REDOMA_E_BUSY: on_progress gave up. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_image_add(const char *name, const struct redoma_image_options *o,
+		 struct redoma_error *err);
+/* {"images": [{"name","state","directory","package","bytes","memory_bytes"}]};
+ * the state is "installed", "missing" or why it cannot be used. */
+REDOMA_API REDOMA_MUST_CHECK int redoma_image_list(char **ret,
+						   struct redoma_error *err);
+REDOMA_API REDOMA_MUST_CHECK int redoma_image_remove(const char *name,
+						     struct redoma_error *err);
+/* Which package an image is made from, as the words that a program which
+ * fetches it needs, and such a program in Python:
+ * {"program","name","version","file","sha256","module","library"}. */
+REDOMA_API REDOMA_MUST_CHECK int
+redoma_image_source(const char *name, char **ret, struct redoma_error *err);
 REDOMA_API void redoma_free(void *p);
 
 #ifdef __cplusplus

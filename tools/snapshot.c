@@ -16,7 +16,7 @@
 #include <string.h>
 #include <wasm.h>
 #include <wasmtime.h>
-#include "snapshot_code.h"
+#include "freeze/code.h"
 
 #define FILE_MAX ((size_t)256 << 20)
 #define PAGE 65536
@@ -56,9 +56,7 @@ struct image {
 	size_t n_runs;
 };
 
-#define fail snapshot_fail
-
-void snapshot_fail(const char *text)
+_Noreturn static void fail(const char *text)
 {
 	fprintf(stderr, "snapshot: %s\n", text);
 	exit(1);
@@ -323,11 +321,17 @@ static void put_data(struct bytes *out, const struct image *m)
 
 /* ---- rewriting the sections ---- */
 
+static void check_reader(const struct code_reader *r)
+{
+	if (r->wrong)
+		fail(r->wrong);
+}
+
 static void check_imports(struct code_reader r)
 {
 	uint32_t n = code_u32(&r);
 
-	while (n--) {
+	while (n-- && !r.wrong) {
 		code_skip(&r, code_u32(&r));
 		code_skip(&r, code_u32(&r));
 		if (code_byte(&r) != 0)
@@ -335,6 +339,7 @@ static void check_imports(struct code_reader r)
 			     "function");
 		code_u32(&r);
 	}
+	check_reader(&r);
 }
 
 /* Index of the exported __stack_pointer; UINT32_MAX if there is none. */
@@ -342,13 +347,13 @@ static uint32_t stack_global(struct code_reader r)
 {
 	uint32_t n = code_u32(&r);
 
-	while (n--) {
+	while (n-- && !r.wrong) {
 		uint32_t len = code_u32(&r), index;
 		const uint8_t *name = code_skip(&r, len);
 		uint8_t kind = code_byte(&r);
 
 		index = code_u32(&r);
-		if (kind == 3 && len == 15 &&
+		if (name && kind == 3 && len == 15 &&
 		    !memcmp(name, "__stack_pointer", 15))
 			return index;
 	}
@@ -359,7 +364,7 @@ static void check_globals(struct code_reader r, uint32_t sp)
 {
 	uint32_t n = code_u32(&r);
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && !r.wrong; i++) {
 		code_byte(&r);
 		if (code_byte(&r) && i != sp)
 			fail("the module has a mutable global besides the "
@@ -367,6 +372,7 @@ static void check_globals(struct code_reader r, uint32_t sp)
 			     "reset it");
 		code_expression(&r);
 	}
+	check_reader(&r);
 }
 
 static void put_memory(struct bytes *out, struct code_reader r,
@@ -406,7 +412,7 @@ static void put_exports(struct bytes *out, struct code_reader r)
 	struct bytes b = { 0 }, all = { 0 };
 	uint32_t n = code_u32(&r), kept = 0;
 
-	while (n--) {
+	while (n-- && !r.wrong) {
 		const uint8_t *from = r.p;
 		uint32_t len = code_u32(&r);
 		const uint8_t *name = code_skip(&r, len);
@@ -434,19 +440,28 @@ static bool next_section(struct code_reader *r, uint8_t *id,
 		return false;
 	*id = code_byte(r);
 	len = code_u32(r);
-	body->p = code_skip(r, len);
+	*body = (struct code_reader){.p = code_skip(r, len)};
 	body->end = r->p;
+	check_reader(r);
 	return true;
 }
 
 static struct code_reader open_module(const struct bytes *in)
 {
-	struct code_reader r = { in->p, in->p + in->len };
+	struct code_reader r = { in->p, in->p + in->len, NULL };
 
 	if (in->len < 8 || memcmp(in->p, "\0asm\1\0\0\0", 8))
 		fail("the input is not a core WebAssembly module");
 	r.p += 8;
 	return r;
+}
+
+static void check_code(struct code_reader section)
+{
+	const char *wrong = code_check(section);
+
+	if (wrong)
+		fail(wrong);
 }
 
 static void inspect(const struct bytes *in)
@@ -464,7 +479,7 @@ static void inspect(const struct bytes *in)
 		else if (id == SECTION_GLOBAL)
 			check_globals(body, sp);
 		else if (id == SECTION_CODE)
-			code_check(body);
+			check_code(body);
 		else if (id > SECTION_TAG)
 			fail("the module has an unknown section");
 	}

@@ -57,7 +57,11 @@ def change_asyncio(asyncio):
         async def subprocess_shell(self, *args, **kwargs):
             NO_PROCESSES()
 
-    class Policy(events.BaseDefaultEventLoopPolicy):
+    # 3.14 and later give it another name.
+    base = getattr(events, "BaseDefaultEventLoopPolicy", None) or \
+        events._BaseDefaultEventLoopPolicy
+
+    class Policy(base):
         _loop_factory = Loop
 
     events._event_loop_policy = Policy()

@@ -140,7 +140,8 @@ class Missing:
             raise ModuleNotFoundError(
                 f"No module named '{name}': it is not in this image; run the "
                 "source with a Python of the host that has it: redoma run "
-                f"--native {as_word(source_name[0])}", name=name)
+                f"--native {as_word(source_name[0])}; or add the data image: "
+                "redoma image add data", name=name)
         if name in ABSENT:
             raise ModuleNotFoundError(
                 f"No module named '{name}': {ABSENT[name]}", name=name)

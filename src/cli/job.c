@@ -14,6 +14,8 @@
 const struct option job_options[] = {
 	{.name = "input", .value = "JSON|@FILE|-", .words = "@file",
 	 .help = "what the script sees as `input`; a module, on its stdin"},
+	{.name = "image", .value = "NAME", .words = "data py",
+	 .help = "py: data, with numpy and pandas (redoma image add), or py"},
 	{.name = "json", .help = "print the whole result as one JSON object"},
 	{.name = "stats", .help = "add a line on time and memory to stderr"},
 	{.name = "quiet", .letter = 'q',
@@ -127,6 +129,7 @@ int job_run(const struct args *a, const struct source *s, const char *name)
 	q.input_len = input.len;
 	q.argv = (const char *const *)a->rest;
 	q.invoke = args_value(a, "invoke");
+	q.image = args_value(a, "image");
 	q.native = args_has(a, "native");
 	q.narrow = g.request;
 	q.on_call = tools_on_call;

@@ -15,7 +15,6 @@
 LATER(tool);
 LATER(mcp);
 LATER(serve);
-LATER(image);
 LATER(bench);
 LATER(audit);
 
@@ -28,7 +27,7 @@ const struct verb *const verb_table[] = {
 	&verb_run_row,	 &verb_eval_row,    &verb_policy_row,
 	&verb_doctor_row, &verb_version_row, &verb_help_row,
 	&verb_formula_row, &later_tool,	    &later_mcp,
-	&later_serve,	 &later_image,	    &verb_runtime_row,
+	&later_serve,	 &verb_image_row,   &verb_runtime_row,
 	&later_bench,	 &later_audit,	    NULL,
 };
 

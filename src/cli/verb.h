@@ -34,6 +34,6 @@ int verb_unknown(const char *word);
 /* The verbs. */
 extern const struct verb verb_run_row, verb_eval_row, verb_policy_row,
 	verb_doctor_row, verb_version_row, verb_help_row,
-	verb_runtime_row, verb_formula_row;
+	verb_runtime_row, verb_formula_row, verb_image_row;
 
 #endif

@@ -14,7 +14,6 @@ static const struct option options[] = {
 	{.name = "native",
 	 .help = "a program of this machine, kernel jail alone: after --, or "
 		 "a js or py source"},
-	{.name = "image", .value = "NAME", .later = true, .help = "images"},
 	{.name = "secrets", .value = "FILE", .later = true, .help = "secrets"},
 	{.name = "help", .letter = 'h', .help = "say what this verb does"},
 	{0},

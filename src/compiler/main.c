@@ -6,11 +6,15 @@
  *	redoma-compile --module PROFILE WALLS
  *		started by the core: one untrusted module, inside the jail.
  *		WALLS: bits of the controls that may be missing, decimal
+ *	redoma-compile --data WALLS
+ *		likewise: the data image, from bytes of the digests in
+ *		deps/data.pin
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/data.h"
 #include "compiler/image.h"
 #include "compiler/serve.h"
 
@@ -50,15 +54,30 @@ static int run_image(int argc, char **argv)
 	return 1;
 }
 
+static bool read_walls(const char *text, uint32_t *ret)
+{
+	char *end;
+	unsigned long walls = strtoul(text, &end, 10);
+
+	*ret = (uint32_t)walls;
+	return !*end && walls <= UINT32_MAX;
+}
+
 static int run_module(char **argv)
 {
 	enum profile profile = profile_find(argv[2]);
-	char *end;
-	unsigned long walls = strtoul(argv[3], &end, 10);
+	uint32_t walls;
 
-	if (profile == PROFILES || *end || walls > UINT32_MAX)
+	if (profile == PROFILES || !read_walls(argv[3], &walls))
 		return usage();
-	return serve_module(profile, (uint32_t)walls);
+	return serve_module(profile, walls);
+}
+
+static int run_data(char **argv)
+{
+	uint32_t walls;
+
+	return read_walls(argv[2], &walls) ? data_image(walls) : usage();
 }
 
 int main(int argc, char **argv)
@@ -67,5 +86,7 @@ int main(int argc, char **argv)
 		return run_image(argc, argv);
 	if (argc == 4 && !strcmp(argv[1], "--module"))
 		return run_module(argv);
+	if (argc == 3 && !strcmp(argv[1], "--data"))
+		return run_data(argv);
 	return usage();
 }

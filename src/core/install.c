@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/image_place.h"
+
 #define WHERE "core"
 #define WORKER "redoma-worker"
 #define COMPILER "redoma-compile"
@@ -115,6 +117,26 @@ static int find_home(struct passwd *pw, char *room, size_t size,
 		       ? found->pw_dir
 		       : NULL;
 	return 0;
+}
+
+int image_place(const char *name, char ret[PATH_ROOM],
+		struct redoma_error *err)
+{
+	const char *home = NULL;
+	struct passwd pw;
+	char room[4096];
+	int n, r = find_home(&pw, room, sizeof room, &home, err);
+
+	if (r)
+		return r;
+	n = home ? snprintf(ret, PATH_ROOM, "%s/.local/share/redoma/images/%s",
+			    home, name)
+		 : -1;
+	if (n > 0 && n < PATH_ROOM)
+		return 0;
+	return err_set(err, REDOMA_E_UNSUPPORTED, "image",
+		       "this user has no home directory to keep images in: "
+		       "name a directory");
 }
 
 int install_cache(struct redoma *h, const char *dir, struct redoma_error *err)

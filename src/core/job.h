@@ -7,6 +7,7 @@
 #include "core/converse.h"
 #include "core/granted.h"
 #include "core/handle.h"
+#include "core/image.h"
 #include "core/module.h"
 #include "core/result.h"
 #include "lang/lang.h"
@@ -21,6 +22,7 @@ struct job {
 	struct granted *granted;
 	struct desk *desk; /* NULL: no tool is granted */
 	char image[PATH_ROOM];
+	struct image added; /* that is used in its place */
 	struct module module;
 	int artefact;
 	struct slot *slot;

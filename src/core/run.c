@@ -111,6 +111,10 @@ static int choose_language(struct job *j, struct redoma_error *err)
 	}
 	if (!r)
 		r = check_source(j, err);
+	if (!r && (q->image || !j->batch))
+		r = image_choose(q->image, j->lang,
+				 (struct str){q->source, q->source_len},
+				 &j->added, err);
 	if (!r && q->invoke && j->lang->image)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "invoke is for .wasm modules; a script is run "
@@ -123,6 +127,8 @@ static enum profile profile_of(const struct job *j)
 {
 	bool fuel = j->policy->limits.fuel != 0;
 
+	if (j->added.path[0])
+		return PROFILE_IMAGE_EPOCH;
 	if (j->lang->image)
 		return fuel ? PROFILE_IMAGE_FUEL : PROFILE_IMAGE;
 	return fuel ? PROFILE_MODULE_FUEL : PROFILE_MODULE;
@@ -132,6 +138,14 @@ static int find_code(struct job *j, struct redoma_error *err)
 {
 	enum profile profile = profile_of(j);
 
+	if (j->added.path[0] && j->policy->limits.fuel)
+		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+			       "the data image does not count fuel: take "
+			       "limits.fuel out, or use --image py");
+	if (j->added.path[0]) {
+		memcpy(j->image, j->added.path, sizeof j->image);
+		return 0;
+	}
 	if (j->lang->image)
 		return install_image(j->h, lang_image(j->lang, profile),
 				     j->image, err);
@@ -162,6 +176,13 @@ bool job_is_cancelled(struct job *j)
 	j->result->exit_code = 1;
 	buf_clear(&j->result->value);
 	return true;
+}
+
+/* The memory of an image that was added, which no limit counts. */
+static uint64_t image_bytes(const struct job *j)
+{
+	/* Where resets are verified there is a copy to compare with. */
+	return j->added.memory_bytes * (j->h->verify ? 2 : 1);
 }
 
 /* What a worker has besides the guest's memory: engine, image, and the
@@ -218,14 +239,16 @@ static int take(struct job *j, struct redoma_error *err)
 		.tenant = j->q->tenant ? j->q->tenant : "",
 		.profile = profile_of(j),
 		.image_path = j->lang->image ? j->image : NULL,
-		.other_image = remake_image,
+		.other_image = j->added.path[0] ? image_unfit : remake_image,
 		.other_image_data = &other,
 		.digest = j->lang->image ? NULL : j->module.digest,
 		.may_lack = j->policy->may_lack,
 		.reuse = j->policy->reuse_tenant,
-		.data_bytes = worker_bytes(j) + j->policy->limits.memory_bytes,
+		.data_bytes = worker_bytes(j) + image_bytes(j) +
+			      j->policy->limits.memory_bytes,
 		.file_bytes = granted_file_bytes(j->granted),
-		.own_bytes = worker_bytes(j) + code_bytes(j),
+		.own_bytes = worker_bytes(j) + code_bytes(j) +
+			     image_bytes(j),
 		.guest_bytes = guest_bytes(j),
 	};
 	uint64_t from = clock_monotonic_us();

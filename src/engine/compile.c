@@ -23,7 +23,8 @@ static void set_opt_level(wasm_config_t *c, size_t level)
 }
 
 static const struct config_row rows[] = {
-	{"opt-level", .value = {WASMTIME_OPT_LEVEL_SPEED},
+	{"opt-level", .by = CONFIG_BY_HASTE,
+	 .value = {WASMTIME_OPT_LEVEL_SPEED, WASMTIME_OPT_LEVEL_NONE},
 	 .size = set_opt_level},
 	{"debug-verifier",
 	 .flag = wasmtime_config_cranelift_debug_verifier_set},
@@ -143,4 +144,20 @@ int compile_for_cpu(enum profile profile, const struct cpu *cpu,
 	if (error)
 		return invalid(err, error);
 	return keep(&artefact, out, err);
+}
+
+int compile_known(enum profile profile, bool quick, struct str wasm,
+		  struct buf *out, struct redoma_error *err)
+{
+	CLEANUP(delete_engine) wasm_engine_t *e = config_engine(
+		&config_compiler, &(struct config_choice){.profile = profile,
+							  .quick = quick});
+	CLEANUP(wasm_byte_vec_delete) wasm_byte_vec_t artefact = {0};
+	wasmtime_error_t *error = rd_precompile(
+		e, (const uint8_t *)wasm.p, wasm.len, &artefact);
+
+	if (error)
+		return invalid(err, error);
+	return buf_add(out, artefact.data, artefact.size)
+		       ? err_nomem(err, WHERE) : 0;
 }

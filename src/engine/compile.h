@@ -25,4 +25,9 @@ MUST_CHECK int compile_for_cpu(enum profile profile, const struct cpu *cpu,
 			       struct str wasm, struct buf *out,
 			       struct redoma_error *err);
 
+/* The same for this CPU, of a module that is known byte for byte, so without a
+ * limit of its size.  `quick`: soon, whatever the code is like. */
+MUST_CHECK int compile_known(enum profile profile, bool quick, struct str wasm,
+			     struct buf *out, struct redoma_error *err);
+
 #endif

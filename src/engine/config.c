@@ -11,6 +11,7 @@
 #define KEEP_COPY ((size_t)1 << 20) /* always so much is copied back */
 #define KEEP_TABLE ((size_t)64 << 10)
 #define ASYNC_SLACK ((size_t)64 << 10) /* the stack limit must be below it */
+#define INSTANCE_BYTES ((uint64_t)1 << 20)
 #define GUARD_BYTES ((uint64_t)32 << 20)
 
 #define ALWAYS(v) .by = CONFIG_ALWAYS, .value = {(v)}
@@ -67,17 +68,22 @@ static const struct config_row common[] = {
 	OFF("cm64"),
 	OFF("cm-implements"),
 	OFF("cm-canon-names"),
-	/* image, image-fuel, module, module-fuel */
-	{"epoch-interruption", BY_PROFILE(0, 0, 1, 1),
+	/* image, image-fuel, module, module-fuel, image-epoch */
+	{"epoch-interruption", BY_PROFILE(0, 0, 1, 1, 1),
 	 SET(epoch_interruption)},
-	{"consume-fuel", BY_PROFILE(0, 1, 0, 1), SET(consume_fuel)},
+	{"consume-fuel", BY_PROFILE(0, 1, 0, 1, 0), SET(consume_fuel)},
 	{"shared-memory", ALWAYS(0), SET(shared_memory)},
 	{"memory-may-move", ALWAYS(0), SET(memory_may_move)},
 	{"memory-init-cow", ALWAYS(1), SET(memory_init_cow)},
 	{"signals-based-traps", ALWAYS(1), SET(signals_based_traps)},
 	{"memory-reservation", ALWAYS(ENGINE_MEMORY_MAX),
 	 SIZE(memory_reservation)},
-	{"memory-guard-size", ALWAYS(GUARD_BYTES), SIZE(memory_guard_size)},
+	/* Half of it for an image of a user's: an artefact of the profile
+	 * "module" has all else in common with it, and must not load. */
+	{"memory-guard-size",
+	 BY_PROFILE(GUARD_BYTES, GUARD_BYTES, GUARD_BYTES, GUARD_BYTES,
+		    GUARD_BYTES / 2),
+	 SIZE(memory_guard_size)},
 	{"guard-before-memory", ALWAYS(1)},
 	{"max-wasm-stack", ALWAYS(ENGINE_STACK_BYTES), SIZE(max_wasm_stack)},
 	{"async-stack-size", ALWAYS(ENGINE_STACK_BYTES + ASYNC_SLACK),
@@ -92,6 +98,12 @@ const struct config_table config_common = {CONFIG_ROWS(common)};
 
 static const struct config_row pool[] = {
 	{"pool-core-instances", ALWAYS(1), POOL(count, total_core_instances)},
+	/* What a module's functions and exports take; wanted by the data image,
+	 * which does not load with less. */
+	{"pool-core-instance-size",
+	 BY_PROFILE(INSTANCE_BYTES, INSTANCE_BYTES, INSTANCE_BYTES,
+		    INSTANCE_BYTES, 4 * INSTANCE_BYTES),
+	 POOL(size, max_core_instance_size), .unread = true},
 	/* The second is the heap that exceptions live in. */
 	{"pool-memories", ALWAYS(2), POOL(count, total_memories)},
 	{"pool-memories-per-module", ALWAYS(1),
@@ -139,6 +151,8 @@ uint64_t config_value(const struct config_row *r,
 		return r->value[how->profile];
 	case CONFIG_BY_RESET:
 		return r->value[how->scan];
+	case CONFIG_BY_HASTE:
+		return r->value[how->quick];
 	default:
 		return r->value[0];
 	}
@@ -218,7 +232,7 @@ wasm_engine_t *config_build(const struct config_table *const both[2],
 
 			if (r->feature)
 				seen |= check_feature(e, r, want);
-			else
+			else if (!r->unread)
 				check_number(e, r, want);
 		}
 	if (rd_features_known() & ~seen)

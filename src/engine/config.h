@@ -20,11 +20,14 @@
 struct config_row {
 	/* As rd_feature_bits or rd_engine_number know it. */
 	const char *name;
-	enum { CONFIG_ALWAYS, CONFIG_BY_PROFILE, CONFIG_BY_RESET } by;
-	uint64_t value[PROFILES]; /* BY_RESET: copy, scan */
+	enum { CONFIG_ALWAYS, CONFIG_BY_PROFILE, CONFIG_BY_RESET,
+	       CONFIG_BY_HASTE } by;
+	uint64_t value[PROFILES]; /* BY_RESET: copy, scan; BY_HASTE:
+				     good code, soon */
 	/* At most one: how it is set.  None: it is Wasmtime's default and what
 	 * we build on, so only read back. */
 	bool feature; /* rd_config_feature */
+	bool unread;  /* the library cannot say what it is */
 	void (*flag)(wasm_config_t *c, bool on);
 	void (*size)(wasm_config_t *c, size_t n);
 	void (*pool_flag)(wasmtime_pooling_allocation_config_t *p, bool on);
@@ -51,6 +54,7 @@ extern const struct config_table config_common, config_pool, config_compiler;
 struct config_choice {
 	enum profile profile;
 	bool scan; /* resets are told by PAGEMAP_SCAN */
+	bool quick; /* to compile: soon, whatever the code is like */
 	const struct cpu *cpu; /* to compile for; NULL: this one */
 };
 

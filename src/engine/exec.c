@@ -297,7 +297,7 @@ void exec_ahead(struct exec *x)
 {
 	struct exec_outcome out;
 
-	if (profile_has_epoch(x->e->profile) || x->store || stopped(x))
+	if (!profile_is_image(x->e->profile) || x->store || stopped(x))
 		return;
 	x->limits = (struct exec_limits){ENGINE_MEMORY_MAX,
 					 profile_has_fuel(x->e->profile)};
@@ -312,6 +312,8 @@ static bool adopt(struct exec *x, struct exec_outcome *out)
 	if (x->limiter.memory_peak > x->limits.memory_bytes)
 		return false;
 	limit(x);
+	if (profile_has_epoch(x->e->profile))
+		wasmtime_context_set_epoch_deadline(x->ctx, 1);
 	x->ready = !stopped(x);
 	if (!x->ready) {
 		interrupted(x, out);

@@ -400,3 +400,21 @@ bool module_has(const struct engine *e, const char *name, const char *params,
 	return f && types_are(wasm_functype_params(f), params) &&
 	       types_are(wasm_functype_results(f), results);
 }
+
+uint64_t module_memory_bytes(const struct engine *e)
+{
+	CLEANUP(wasm_exporttype_vec_delete) wasm_exporttype_vec_t exports;
+
+	wasmtime_module_exports(e->module, &exports);
+	for (size_t k = 0; k < exports.size; k++) {
+		const wasm_externtype_t *t =
+			wasm_exporttype_type(exports.data[k]);
+
+		if (name_is(wasm_exporttype_name(exports.data[k]), "memory") &&
+		    wasm_externtype_kind(t) == WASM_EXTERN_MEMORY)
+			return wasmtime_memorytype_minimum(
+				       wasm_externtype_as_memorytype_const(t)) *
+			       65536;
+	}
+	return 0;
+}

@@ -41,6 +41,8 @@ MUST_CHECK int module_link(struct engine *e, struct wasi *w,
  * are. */
 MUST_CHECK int module_entry(const struct engine *e, const char *invoke,
 			    size_t n_args, struct redoma_error *err);
+/* What its exported memory has when an instance begins, in bytes. */
+uint64_t module_memory_bytes(const struct engine *e);
 /* True if it exports a function of that name and type; a type is a string of
  * i I f F for i32 i64 f32 f64. */
 bool module_has(const struct engine *e, const char *name, const char *params,

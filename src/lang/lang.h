@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/err.h"
+#include "base/str.h"
 #include "policy/profile.h"
 
 #define LANG_SOURCE_MAX ((size_t)1 << 20)  /* text */
@@ -32,6 +33,8 @@ const struct lang *lang_formulas(const struct lang *l);
  * languages there are. */
 MUST_CHECK int lang_guess(const char *name, const void *source, size_t len,
 			  const struct lang **ret, struct redoma_error *err);
+/* Does a line of this Python import a package that only the data image has? */
+bool lang_imports_packages(struct str source);
 /* Is this source fit to be run: not empty, not too large, text where text is
  * wanted.  REDOMA_E_INVALID. */
 MUST_CHECK int lang_check(const struct lang *l, const void *source, size_t len,

@@ -4,14 +4,15 @@
 
 struct row {
 	const char *name;
-	bool epoch, fuel;
+	bool epoch, fuel, image;
 };
 
 static const struct row rows[PROFILES] = {
-	[PROFILE_IMAGE] = {"image", .epoch = false, .fuel = false},
-	[PROFILE_IMAGE_FUEL] = {"image-fuel", .epoch = false, .fuel = true},
-	[PROFILE_MODULE] = {"module", .epoch = true, .fuel = false},
+	[PROFILE_IMAGE] = {"image", .image = true},
+	[PROFILE_IMAGE_FUEL] = {"image-fuel", .fuel = true, .image = true},
+	[PROFILE_MODULE] = {"module", .epoch = true},
 	[PROFILE_MODULE_FUEL] = {"module-fuel", .epoch = true, .fuel = true},
+	[PROFILE_IMAGE_EPOCH] = {"image-epoch", .epoch = true, .image = true},
 };
 
 const char *profile_name(enum profile p)
@@ -35,4 +36,9 @@ bool profile_has_fuel(enum profile p)
 bool profile_has_epoch(enum profile p)
 {
 	return rows[p].epoch;
+}
+
+bool profile_is_image(enum profile p)
+{
+	return rows[p].image;
 }

@@ -28,7 +28,7 @@ static void clean_text(char *s, size_t size)
 			*s = '?';
 }
 
-static int check_report(struct compile_report *r, struct redoma_error *err)
+int compile_check(struct compile_report *r, struct redoma_error *err)
 {
 	if (r->abi != COMPILE_ABI)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
@@ -76,7 +76,7 @@ static int read_report(const struct compile_options *o, int fd,
 				       "redoma-compile ended without a report");
 		have += (size_t)n;
 	}
-	return check_report(r, err);
+	return compile_check(r, err);
 }
 
 /* The same, and whoever waits for us hears of it if it takes long. */

@@ -45,4 +45,9 @@ MUST_CHECK int compile_module(const struct compile_options *o, int module_fd,
 			      int *ret_fd, struct compile_report *ret_report,
 			      struct redoma_error *err);
 
+/* What a report says, once it is one of this build: 0 or its error, whose texts
+ * are then fit to be shown. */
+MUST_CHECK int compile_check(struct compile_report *r,
+			     struct redoma_error *err);
+
 #endif

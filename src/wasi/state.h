@@ -12,7 +12,7 @@
 #define WASI_PATH_MAX 4096 /* with its NUL, as PATH_MAX */
 #define WASI_NAME_MAX 255  /* one component */
 #define WASI_CALLS 45
-#define WASI_TOOL_CALLS 3
+#define WASI_TOOL_CALLS 4
 #define WASI_PIECE_BYTES ((size_t)1 << 20) /* between two looks at *stop */
 
 enum handle_kind {

@@ -5,12 +5,13 @@
 
 #include "wire/tool.h"
 
-static call_fn call_tool_call, call_tool_wait, call_tool_answer;
+static call_fn call_tool_call, call_tool_wait, call_tool_answer, call_tool_ask;
 
 const struct call_row tool_rows[WASI_TOOL_CALLS] = {
 	{"call", "ii", true, call_tool_call},
 	{"wait", "Ii", true, call_tool_wait},
 	{"answer", "ii", true, call_tool_answer},
+	{"ask", "iiii", true, call_tool_ask},
 };
 
 static uint32_t minus(uint32_t e)
@@ -85,5 +86,50 @@ static uint32_t call_tool_answer(struct wasi *w, const struct guest *g,
 	if (!guest_has(g, dst, len))
 		return W_FAULT;
 	memcpy(g->base + dst, p, len);
+	return W_SUCCESS;
+}
+
+/* Which of the three, and its arguments. */
+struct question {
+	uint32_t which, a, b, ret;
+	int64_t us;
+};
+
+static uint32_t put_question(struct wasi *w, const struct guest *g,
+			     const struct question *q)
+{
+	wasmtime_val_raw_t v[2];
+
+	memset(v, 0, sizeof(v));
+	v[0].i32 = (int32_t)q->a;
+	v[1].i32 = (int32_t)q->b;
+	switch (q->which) {
+	case 0:
+		return call_tool_call(w, g, v);
+	case 1:
+		v[0].i64 = q->us;
+		return call_tool_wait(w, g, v);
+	case 2:
+		return call_tool_answer(w, g, v);
+	default:
+		return minus(W_NOSYS);
+	}
+}
+
+static uint32_t call_tool_ask(struct wasi *w, const struct guest *g,
+			      const wasmtime_val_raw_t *a)
+{
+	uint32_t at = arg_u32(a, 0), ret = arg_u32(a, 2), len = arg_u32(a, 3);
+	struct question q;
+
+	if (arg_u32(a, 1) != sizeof(q) || !guest_has(g, at, sizeof(q)) ||
+	    !guest_has(g, ret, 4) || !guest_has(g, len, 4))
+		return minus(W_FAULT);
+	memcpy(&q, g->base + at, sizeof(q));
+	if (!guest_has(g, q.ret, 4))
+		return minus(W_FAULT);
+	guest_put_u32(g, q.ret, put_question(w, g, &q));
+	guest_put_u32(g, ret, 0);
+	guest_put_u32(g, len, 0);
 	return W_SUCCESS;
 }

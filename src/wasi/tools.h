@@ -20,6 +20,11 @@
  *		that is not taken before the next wait is lost.
  *		One byte, and after 0 the JSON of the value, after 1 NAME 0
  *		MESSAGE of why it failed.
+ *	ask(ptr: i32, len: i32, ret_ptr: i32, ret_len: i32) -> i32
+ *		One of these three, for a module that has no other import: at
+ *		ptr four u32 and an i64, the number of the function (0, 1, 2),
+ *		its i32 arguments, where what it returns goes, and its i64; len
+ *		is 24.  0 goes to ret_ptr and ret_len.
  *
  * What was printed before a call leaves before it.  While a guest waits its
  * wall clock goes on. */

@@ -19,7 +19,7 @@ static int begin(struct kit *k, struct request *q, struct exec_outcome *out,
 		 struct redoma_error *err)
 {
 	const struct limits *l = &q->plan.limits;
-	struct exec_limits el = {l->memory_bytes, l->fuel};
+	struct exec_limits el = {l->memory_bytes + k->image_bytes, l->fuel};
 	int r = deadline_arm(l->wall_us, l->cpu_us, err);
 
 	return r ? r : exec_begin(k->exec, &el, out, err);
@@ -126,7 +126,11 @@ static int run_guest(struct kit *k, struct request *q, struct host *host,
 	if (!k->setup.has_image)
 		return run_module(k, q, &said->exec, ret, err);
 	said->has_image = true;
-	return run_image(k, q, host, &said->exec, &said->image, err);
+	r = run_image(k, q, host, &said->exec, &said->image, err);
+	said->exec.memory_bytes -= said->exec.memory_bytes > k->image_bytes
+					   ? k->image_bytes
+					   : said->exec.memory_bytes;
+	return r;
 }
 
 /* What the guest was called wrongly with is an outcome, not our error. */

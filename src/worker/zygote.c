@@ -54,7 +54,7 @@ static int read_setup(struct channel *c, struct spawn_setup *s, int *ret_image,
 	    s->n_cpus > SPAWN_SLOTS_MAX)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the core is of another build");
-	if (s->has_image && profile_has_epoch((enum profile)s->profile))
+	if (s->has_image && !profile_is_image((enum profile)s->profile))
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "a foreign module is loaded inside the walls, "
 			       "not in the zygote");
@@ -120,6 +120,9 @@ static int load(struct channel *c, struct kit *k, int image,
 	r = load_image(c, k, image, err);
 	if (!r)
 		r = module_link(k->engine, k->wasi, err);
+	/* An image that was added is large, and no part of the run's limit. */
+	if (!r && k->setup.profile == PROFILE_IMAGE_EPOCH)
+		k->image_bytes = module_memory_bytes(k->engine);
 	if (!r)
 		r = exec_new(k->engine, deadline_stop(), &k->exec, err);
 	/* For these runs only: timers are not inherited. */

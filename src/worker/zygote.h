@@ -28,6 +28,7 @@ struct kit {
 	struct keeper keeper;
 	struct reset *reset; /* verify mode: what a fresh instance is like */
 	bool prepared; /* image_prepare was called */
+	uint64_t image_bytes; /* of memory, that no limit counts */
 	uint64_t bounds[2];   /* those of the last run; 0: none yet */
 	uint64_t page_faults; /* when it parked or ended its last run */
 	/* Room for the conversation of a child: allocated once, before it is

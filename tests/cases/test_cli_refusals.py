@@ -129,8 +129,7 @@ def _():
 
 @case("what this release lacks is said in one sentence")
 def _():
-    for verb in ("tool", "mcp", "serve", "image",
-                 "bench", "audit"):
+    for verb in ("tool", "mcp", "serve", "bench", "audit"):
         r = command(verb, "x")
         need(r.code == 2 and "not in this release" in r.text
              and r.text.count("\n") == 1, r.about())

@@ -132,6 +132,28 @@ static void the_length_is_capped_to_the_byte(void **state)
 	free(text);
 }
 
+static void a_line_that_imports_a_package_is_found(void **state)
+{
+	static const char *const yes[] = {
+		"import pandas", "import numpy as np", "from scipy import stats",
+		"x = 1\n\timport sklearn.linear_model\n", "import os, numpy",
+		"import json as j , matplotlib.pyplot as p", "from PIL import A",
+	};
+	static const char *const no[] = {
+		"", "import", "import numpyish", "import os.numpy",
+		"from os import numpy", "# import numpy", "x = 'import numpy'",
+		"important = numpy", "print('numpy')", "fromnumpy import a",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
+		if (!lang_imports_packages(str_of(yes[i])))
+			fail_msg("not found: %s", yes[i]);
+	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
+		if (lang_imports_packages(str_of(no[i])))
+			fail_msg("found: %s", no[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +165,7 @@ int main(void)
 		cmocka_unit_test(text_is_utf8_without_nul),
 		cmocka_unit_test(a_module_begins_as_one),
 		cmocka_unit_test(the_length_is_capped_to_the_byte),
+		cmocka_unit_test(a_line_that_imports_a_package_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

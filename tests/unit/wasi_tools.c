@@ -146,6 +146,76 @@ static void answers(void **state)
 	world_free(t);
 }
 
+/* One of the three, by its number; what it returned is at AT_SAID. */
+static int32_t ask(struct world *t, const uint32_t q[4], int64_t us,
+		   uint32_t at, uint32_t len)
+{
+	struct guest g = {t->memory, WORLD_MEMORY};
+	wasmtime_val_raw_t v[4] = {{.i32 = (int32_t)at},
+				   {.i32 = (int32_t)len},
+				   {.i32 = AT_LEN},
+				   {.i32 = AT_LEN + 4}};
+
+	if (at <= WORLD_MEMORY - 24) {
+		memcpy(t->memory + at, q, 16);
+		memcpy(t->memory + at + 16, &us, 8);
+	}
+	return (int32_t)tool_rows[3].fn(t->w, &g, v);
+}
+
+#define AT_ASK 8192
+#define AT_SAID 128
+#define ASK(which, a, b) ((const uint32_t[4]){(which), (a), (b), AT_SAID})
+
+static int32_t returned(const struct world *t)
+{
+	int32_t v;
+
+	memcpy(&v, t->memory + AT_SAID, 4);
+	return v;
+}
+
+static void asks_for_one_of_them(void **state)
+{
+	struct world *t = begin(true);
+
+	(void)state;
+	memcpy(t->memory + AT_CALL, "t\0{}", 4);
+	assert_int_equal(ask(t, ASK(0, AT_CALL, 4), 0, AT_ASK, 24), 0);
+	assert_int_equal(returned(t), 1);
+	said.id = 7;
+	said.len = 6;
+	assert_int_equal(ask(t, ASK(1, 0, AT_CALL), 1500, AT_ASK, 24), 0);
+	assert_int_equal(returned(t), 7);
+	assert_int_equal(said.timeout_us, 1500);
+	assert_int_equal(t->memory[AT_CALL], 6);
+	assert_int_equal(ask(t, ASK(2, 7, AT_CALL), 0, AT_ASK, 24), 0);
+	assert_int_equal(returned(t), 0);
+	assert_memory_equal(t->memory + AT_CALL, "answer", 6);
+	assert_int_equal(ask(t, ASK(3, 0, 0), 0, AT_ASK, 24), 0);
+	assert_int_equal(returned(t), -W_NOSYS);
+	world_free(t);
+}
+
+static void asks_from_inside_of_memory(void **state)
+{
+	const uint32_t outside[4] = {0, AT_CALL, 4, WORLD_MEMORY - 3};
+	struct world *t = begin(true);
+
+	(void)state;
+	memcpy(t->memory + AT_CALL, "t\0{}", 4);
+	assert_int_equal(ask(t, ASK(0, AT_CALL, 4), 0, AT_ASK, 23), -W_FAULT);
+	assert_int_equal(ask(t, ASK(0, AT_CALL, 4), 0, WORLD_MEMORY - 23, 24),
+			 -W_FAULT);
+	assert_int_equal(ask(t, outside, 0, AT_ASK, 24), -W_FAULT);
+	assert_int_equal(said.calls, 0);
+	assert_int_equal(ask(t, ASK(0, WORLD_MEMORY - 3, 4), 0, AT_ASK, 24),
+			 0);
+	assert_int_equal(returned(t), -W_FAULT);
+	assert_int_equal(said.calls, 0);
+	world_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +223,8 @@ int main(void)
 		cmocka_unit_test(without_a_grant),
 		cmocka_unit_test(waits),
 		cmocka_unit_test(answers),
+		cmocka_unit_test(asks_for_one_of_them),
+		cmocka_unit_test(asks_from_inside_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

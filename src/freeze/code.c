@@ -1,12 +1,18 @@
-#include "snapshot_code.h"
-#include <stdbool.h>
+#include "freeze/code.h"
 
-#define fail snapshot_fail
+static void fail(struct code_reader *r, const char *text)
+{
+	if (!r->wrong)
+		r->wrong = text;
+	r->p = r->end;
+}
 
 uint8_t code_byte(struct code_reader *r)
 {
-	if (r->p == r->end)
-		fail("the module is truncated");
+	if (r->p == r->end) {
+		fail(r, "the module is truncated");
+		return 0;
+	}
 	return *r->p++;
 }
 
@@ -14,8 +20,10 @@ const uint8_t *code_skip(struct code_reader *r, size_t n)
 {
 	const uint8_t *from = r->p;
 
-	if (n > (size_t)(r->end - r->p))
-		fail("the module is truncated");
+	if (n > (size_t)(r->end - r->p)) {
+		fail(r, "the module is truncated");
+		return NULL;
+	}
 	r->p += n;
 	return from;
 }
@@ -34,7 +42,8 @@ uint32_t code_u32(struct code_reader *r)
 			return (uint32_t)v;
 		}
 	}
-	fail("the module has a number out of range");
+	fail(r, "the module has a number out of range");
+	return 0;
 }
 
 /* Any LEB128 number of up to 64 bits. */
@@ -43,7 +52,7 @@ static void skip_leb(struct code_reader *r)
 	for (int i = 0; i < 10; i++)
 		if (!(code_byte(r) & 128))
 			return;
-	fail("the module has a number out of range");
+	fail(r, "the module has a number out of range");
 }
 
 /* What follows each opcode of one byte:
@@ -81,7 +90,7 @@ static void skip_table(struct code_reader *r)
 {
 	uint32_t n = code_u32(r);
 
-	for (uint64_t i = 0; i <= n; i++)
+	for (uint64_t i = 0; i <= n && !r->wrong; i++)
 		code_u32(r);
 }
 
@@ -91,11 +100,11 @@ static void skip_catches(struct code_reader *r)
 
 	skip_leb(r); /* block type */
 	n = code_u32(r);
-	while (n--) {
+	while (n-- && !r->wrong) {
 		uint8_t kind = code_byte(r);
 
 		if (kind > 3)
-			fail("the code has an unknown catch clause");
+			fail(r, "the code has an unknown catch clause");
 		if (kind < 2)
 			code_u32(r);
 		code_u32(r);
@@ -120,17 +129,19 @@ static void step_bulk(struct code_reader *r)
 		return;
 	case 8:
 	case 9:
-		fail("the code uses memory.init or data.drop; the image would "
-		     "depend on segments that were replaced");
+		fail(r, "the code uses memory.init or data.drop; the image "
+			"would depend on segments that were replaced");
+		return;
 	case 12:
 	case 13:
 	case 14:
 	case 15:
 	case 17:
-		fail("the code can change a table or drop an element segment; "
-		     "a reset of memory would not reset that");
+		fail(r, "the code can change a table or drop an element "
+			"segment; a reset of memory would not reset that");
+		return;
 	default:
-		fail("the code has an unknown instruction (0xfc)");
+		fail(r, "the code has an unknown instruction (0xfc)");
 	}
 }
 
@@ -149,7 +160,7 @@ static void step_vector(struct code_reader *r)
 		skip_memarg(r);
 		code_byte(r);
 	} else if (op > 275) {
-		fail("the code has an unknown instruction (0xfd)");
+		fail(r, "the code has an unknown instruction (0xfd)");
 	}
 }
 
@@ -173,7 +184,7 @@ static void step_immediate(struct code_reader *r, char kind)
 		skip_table(r);
 		return;
 	case 's':
-		for (uint32_t n = code_u32(r); n > 0; n--)
+		for (uint32_t n = code_u32(r); n > 0 && !r->wrong; n--)
 			skip_leb(r);
 		return;
 	case 'f':
@@ -186,10 +197,11 @@ static void step_immediate(struct code_reader *r, char kind)
 		skip_catches(r);
 		return;
 	case 'x':
-		fail("the code uses table.set; a reset of memory would not "
-		     "reset the table");
+		fail(r, "the code uses table.set; a reset of memory would "
+			"not reset the table");
+		return;
 	default:
-		fail("the code has an unknown instruction");
+		fail(r, "the code has an unknown instruction");
 	}
 }
 
@@ -207,40 +219,44 @@ static uint8_t step(struct code_reader *r)
 	else if (op == 0xfd)
 		step_vector(r);
 	else if (op > 0xd1)
-		fail("the code has an unknown instruction");
+		fail(r, "the code has an unknown instruction");
 	else if (op > 0xc4 && op != 0xd1) /* 0x45-0xc4: numeric */
-		fail("the code has an unknown instruction");
+		fail(r, "the code has an unknown instruction");
 	return op;
 }
 
 void code_expression(struct code_reader *r)
 {
-	while (step(r) != 0x0b)
+	while (step(r) != 0x0b && !r->wrong)
 		;
 }
 
-static void check_body(struct code_reader r)
+static const char *check_body(struct code_reader r)
 {
 	uint32_t n = code_u32(&r);
 
-	while (n--) {
+	while (n-- && !r.wrong) {
 		code_u32(&r);
 		skip_leb(&r);
 	}
 	while (r.p < r.end)
 		step(&r);
+	return r.wrong;
 }
 
-void code_check(struct code_reader section)
+const char *code_check(struct code_reader section)
 {
 	uint32_t n = code_u32(&section);
+	const char *wrong = NULL;
 
-	while (n--) {
-		struct code_reader body;
+	while (n-- && !section.wrong && !wrong) {
+		struct code_reader body = {0};
 		uint32_t len = code_u32(&section);
 
 		body.p = code_skip(&section, len);
 		body.end = section.p;
-		check_body(body);
+		if (body.p)
+			wrong = check_body(body);
 	}
+	return wrong ? wrong : section.wrong;
 }
