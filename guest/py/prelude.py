@@ -138,10 +138,10 @@ class Missing:
     def find_spec(name, path=None, target=None):
         if name in HEAVY:
             raise ModuleNotFoundError(
-                f"No module named '{name}': it is not in this image; run the "
-                "source with a Python of the host that has it: redoma run "
-                f"--native {as_word(source_name[0])}; or add the data image: "
-                "redoma image add data", name=name)
+                f"No module named '{name}': it is not in this image; add "
+                "the data image (redoma image add data), or run the source "
+                "with a Python of the host that has it: redoma run "
+                f"--native {as_word(source_name[0])}", name=name)
         if name in ABSENT:
             raise ModuleNotFoundError(
                 f"No module named '{name}': {ABSENT[name]}", name=name)

@@ -97,8 +97,9 @@ for _name, _text in DEAF:
         r = formula("n\n" + "".join("%d\n" % i for i in range(3000)),
                     f"n === 1234 || n === 2345 ? {text} : n * 2", timeout=60)
         got = column(r)
-        need(len(got) == 3000 and got[1234] == got[2345] == "#TIME!",
-             f"{got[1234:1235]}: {r.about()[:300]}")
+        # What it makes meanwhile may run out of memory first.
+        need(len(got) == 3000 and {got[1234], got[2345]} <=
+             {"#TIME!", "#VALUE!"}, f"{got[1234:1235]}: {r.about()[:300]}")
         want = [str(2 * i) for i in range(3000) if i not in (1234, 2345)]
         need([v for i, v in enumerate(got) if i not in (1234, 2345)] == want,
              "other rows changed")
