@@ -33,10 +33,13 @@ for _lang in OWN:
     def _(lang=_lang):
         table = write("many.csv", "n\n" + "".join(
             "%d\n" % n for n in range(N)))
-        r = formula(lang, table, "--row-time", "50ms", "--formula",
-                    "a=n / SUM(rows.n)", "--formula",
-                    "b=MATCH(n, rows.n, 0)", timeout=60)
         total = N * (N - 1) / 2
+        for _ in range(4):  # a busy machine may take 50 ms from any row
+            r = formula(lang, table, "--row-time", "50ms", "--formula",
+                        "a=n / SUM(rows.n)", "--formula",
+                        "b=MATCH(n, rows.n, 0)", timeout=60)
+            if b"#TIME!" not in r.out:
+                break
         for i, row in enumerate(rows_of(r)):
             need(abs(float(row["a"]) - i / total) < 1e-15 and
                  row["b"] == str(i + 1), f"row {i}: {row}")
