@@ -57,6 +57,7 @@ struct guest {
 	uint32_t argc, envc, toolc;
 	PyObject *hooks;   /* the prelude's names: a dict */
 	PyObject *scope;   /* of __main__ */
+	PyObject *kept;	   /* a list of what C alone would hold */
 	struct guest_result result;
 };
 
@@ -75,6 +76,16 @@ extern PyMethodDef tools_methods[];
  * waited for.  0, or -1 with an exception. */
 int tools_start(void);
 int tools_end(void);
+/* NAME 0 JSON: the number of the call, or less than 0 (wasi/tools.h). */
+int32_t tools_send(const char *text, size_t len);
+
+/* quick.c and turn.c: behind all of the set-up's Python.  -1: the library has
+ * other classes than they know. */
+int quick_start(void);
+int turn_start(void);
+/* The answer to call n, as it came.  1: whoever awaits it has it; 0: it is for
+ * tools.py; -1 with an exception. */
+int quick_settle(int32_t n, const char *p, size_t len);
 
 /* start.c: the interpreter, with the prelude and what it imports.  Called
  * once, before the snapshot; ends in a trap that names what failed. */
@@ -108,5 +119,8 @@ void outcome_error(bool syntax); /* takes the pending exception */
 /* value.c: false: it is not of plain types, and carry.py prints it.  *ret is
  * owned (free). */
 bool value_print(PyObject *v, const char **ret, size_t *ret_len);
+/* The same of a call: the tool's name, 0 and its arguments, a dict or NULL. */
+bool value_print_call(PyObject *tool, PyObject *args, const char **ret,
+		      size_t *ret_len);
 
 #endif

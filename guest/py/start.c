@@ -143,6 +143,10 @@ static void load_prelude(void)
 	    PyDict_SetItemString(guest.hooks, "__name__",
 				 PyUnicode_FromString("_redoma")))
 		fail("prelude", "no memory");
+	guest.kept = PyList_New(0);
+	if (!guest.kept || PyDict_SetItemString(guest.hooks, "KEPT_BY_C",
+						guest.kept))
+		fail("prelude", "no memory");
 	if (add(ours) || add(tools_methods))
 		fail("prelude", "no memory");
 	guest.scope = PyModule_GetDict(PyImport_AddModule("__main__"));
@@ -152,6 +156,8 @@ static void load_prelude(void)
 	run_ours(carry, "<redoma>");
 	run_ours(loop, "<redoma>");
 	run_ours(tools, "<redoma>");
+	if (turn_start() || quick_start())
+		fail("tools", "the library's classes are others");
 }
 
 void start_interpreter(void)

@@ -9,78 +9,98 @@ IMPORT("call") int32_t redoma_call(const void *p, uint32_t n);
 IMPORT("wait") int32_t redoma_wait(int64_t timeout_us, uint32_t *ret_len);
 IMPORT("answer") int32_t redoma_answer(int32_t id, void *dst);
 
+int32_t tools_send(const char *text, size_t len)
+{
+	return redoma_call(text, (uint32_t)len);
+}
+
+/* What value.c cannot print. */
+static PyObject *carried_text(PyObject *tool, PyObject *args)
+{
+	PyObject *json = PyObject_CallOneArg(
+		PyDict_GetItemString(guest.hooks, "carried_args"), args);
+	PyObject *all = json ? PyUnicode_FromFormat("%U%c%U", tool, 0, json)
+			     : NULL;
+	PyObject *ret = all ? PyUnicode_AsUTF8String(all) : NULL;
+
+	Py_XDECREF(json);
+	Py_XDECREF(all);
+	return ret;
+}
+
 /* TOOL_TEXT(name, args): what TOOL_SEND takes, NAME 0 JSON. */
 static PyObject *py_text(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
-	PyObject *text = NULL, *ret;
-	Py_ssize_t text_len, name_len;
-	const char *name = PyUnicode_AsUTF8AndSize(args[0], &name_len), *p;
+	PyObject *ret;
+	const char *p;
 	size_t len;
 
-	if (!name)
-		return NULL;
-	if (memchr(name, 0, (size_t)name_len)) {
+	if (PyUnicode_FindChar(args[0], 0, 0, PY_SSIZE_T_MAX, 1) >= 0) {
 		PyErr_SetString(PyExc_ValueError, "the name of a tool holds a "
 						  "NUL character");
 		return NULL;
 	}
-	if (!value_print(args[1], &p, &len)) {
-		text = PyObject_CallOneArg(
-			PyDict_GetItemString(guest.hooks, "carried_args"),
-			args[1]);
-		p = text ? PyUnicode_AsUTF8AndSize(text, &text_len) : NULL;
-		if (!p) {
-			Py_XDECREF(text);
-			return NULL;
-		}
-		len = (size_t)text_len;
-	}
-	name_len++;
-	ret = PyBytes_FromStringAndSize(NULL, name_len + (Py_ssize_t)len);
-	if (ret) {
-		memcpy(PyBytes_AS_STRING(ret), name, (size_t)name_len);
-		memcpy(PyBytes_AS_STRING(ret) + name_len, p, len);
-	}
-	if (text)
-		Py_DECREF(text);
-	else
-		free((void *)p);
+	if (!value_print_call(args[0], args[1], &p, &len))
+		return carried_text(args[0], args[1]);
+	ret = PyBytes_FromStringAndSize(p, (Py_ssize_t)len);
+	free((void *)p);
 	return ret;
 }
 
-/* TOOL_SEND(text): the number of the call, or less than 0 (wasi/tools.h). */
+/* TOOL_SEND(text): the number of the call, or less than 0. */
 static PyObject *py_send(PyObject *self, PyObject *text)
 {
-	return PyLong_FromLong(redoma_call(PyBytes_AS_STRING(text),
-					   (uint32_t)PyBytes_GET_SIZE(text)));
+	return PyLong_FromLong(tools_send(PyBytes_AS_STRING(text),
+					  (size_t)PyBytes_GET_SIZE(text)));
 }
 
-/* TOOL_HEAR(microseconds): (number, answer), or None if none came in that
- * time; less than 0 waits for ever. */
+/* One that was answered: whoever awaits it has it, and *ret is NULL, or it is
+ * (number, answer). */
+static int take(int32_t id, uint32_t len, PyObject **ret)
+{
+	PyObject *answer = PyBytes_FromStringAndSize(NULL, len);
+	int r;
+
+	*ret = NULL;
+	if (!answer)
+		return -1;
+	if (redoma_answer(id, PyBytes_AS_STRING(answer)))
+		__builtin_trap();
+	r = quick_settle(id, PyBytes_AS_STRING(answer), len);
+	if (!r)
+		*ret = Py_BuildValue("(lO)", (long)id, answer);
+	Py_DECREF(answer);
+	return r < 0 || (!r && !*ret) ? -1 : 0;
+}
+
+/* TOOL_HEAR(microseconds): the next answer that is for Python, as (number,
+ * answer); None if none came in that time, or none but such as quick.c takes.
+ * Less than 0 waits for ever. */
 static PyObject *py_hear(PyObject *self, PyObject *us)
 {
 	long long t = PyLong_AsLongLong(us);
-	PyObject *answer;
-	uint32_t len = 0;
-	int32_t id;
+	PyObject *got = NULL;
 
 	if (t == -1 && PyErr_Occurred())
 		return NULL;
-	id = redoma_wait(t, &len);
-	if (id < 0) {
-		/* Does not come back if the run is to end. */
-		PyErr_CheckSignals();
-		PyErr_SetString(PyExc_OSError, "the host does not answer");
-		return NULL;
+	while (!got) {
+		uint32_t len = 0;
+		int32_t id = redoma_wait(t, &len);
+
+		if (id < 0) {
+			/* Does not come back if the run is to end. */
+			PyErr_CheckSignals();
+			PyErr_SetString(PyExc_OSError,
+					"the host does not answer");
+			return NULL;
+		}
+		if (!id)
+			Py_RETURN_NONE;
+		if (take(id, len, &got))
+			return NULL;
+		t = 0;
 	}
-	if (!id)
-		Py_RETURN_NONE;
-	answer = PyBytes_FromStringAndSize(NULL, len);
-	if (!answer)
-		return NULL;
-	if (redoma_answer(id, PyBytes_AS_STRING(answer)))
-		__builtin_trap();
-	return Py_BuildValue("(lN)", (long)id, answer);
+	return got;
 }
 
 PyMethodDef tools_methods[] = {

@@ -19,6 +19,8 @@ def failure(tool, name, message):
 
 class Answer(asyncio.Future):
     """What is awaited."""
+    __slots__ = ("_tool",)
+
     def __getitem__(self, key):
         raise TypeError(self.forgotten())
 

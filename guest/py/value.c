@@ -168,16 +168,33 @@ static bool print_value(struct printer *s, PyObject *v)
 	return print_nested(s, v);
 }
 
+static bool give(struct printer *s, bool ok, const char **ret, size_t *ret_len)
+{
+	if (!ok) {
+		PyErr_Clear();
+		free(s->p);
+		return false;
+	}
+	*ret = s->p;
+	*ret_len = s->len;
+	return true;
+}
+
 bool value_print(PyObject *v, const char **ret, size_t *ret_len)
 {
 	struct printer s = { 0 };
 
-	if (!print_value(&s, v)) {
-		PyErr_Clear();
-		free(s.p);
-		return false;
-	}
-	*ret = s.p;
-	*ret_len = s.len;
-	return true;
+	return give(&s, print_value(&s, v), ret, ret_len);
+}
+
+bool value_print_call(PyObject *tool, PyObject *args, const char **ret,
+		      size_t *ret_len)
+{
+	struct printer s = { 0 };
+	Py_ssize_t n;
+	const char *p = PyUnicode_AsUTF8AndSize(tool, &n);
+	bool ok = p && !memchr(p, 0, (size_t)n) && put(&s, p, (size_t)n + 1) &&
+		  (args ? print_value(&s, args) : put_text(&s, "{}"));
+
+	return give(&s, ok, ret, ret_len);
 }

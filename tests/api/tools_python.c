@@ -74,6 +74,8 @@ static void on_call(void *data, struct redoma_call *c)
 				 0);
 	} else if (!strcmp(tool, "odd")) {
 		say(c, "{\"$redoma\":\"function\",\"value\":1}");
+	} else if (!strcmp(tool, "spaced")) {
+		say(c, " [1 , 2]\n");
 	} else {
 		assert_true(k->n_held < HELD_MAX);
 		k->held[k->n_held++] = c;
@@ -220,6 +222,84 @@ static void awaited_calls_run_together(void **state)
 	redoma_close(h);
 }
 
+/* What is awaited and is not the usual call, answer or loop. */
+static void unusual_calls_are_awaited(void **state)
+{
+	struct redoma *h = open_with(V "tools: [echo, fail, odd, spaced]\n"
+				       "limits: {in_flight: 2}\n"
+				       "reuse: tenant\n");
+	struct caller k = {0};
+
+	(void)state;
+	gives(h, &k, ASYNC "class D(dict): pass\n"
+	      "[await tools.spaced(), await tools.echo(D(a=1)),\n"
+	      " await tools.echo({'a': 1}, a=2, b=(3,)),\n"
+	      " await tools['echo'](None), (await tools.echo(s={4}))['s'] =="
+	      " {4},\n await tools.aio.echo(t='\xc3\xa9\\n'),\n"
+	      " (await tools.echo(v={'$redoma': 'nan'}))['v']['$redoma']]",
+	      "[[1,2],{\"a\":1},{\"a\":2,\"b\":[3]},{},true,"
+	      "{\"t\":\"\xc3\xa9\\n\"},\"nan\"]");
+	gives(h, &k, ASYNC "out = []\n"
+	      "for f in (tools.fail, tools.odd, lambda: tools.echo(1),\n"
+	      "          lambda: tools.echo({}, {}),\n"
+	      "          lambda: tools.echo(f=print), tools.ech0,\n"
+	      "          lambda: tools.echo(x='x' * (1 << 20)),\n"
+	      "          lambda: tools['a\\0']()):\n"
+	      "  try: out.append(await f())\n"
+	      "  except Exception as e: out.append(type(e).__name__)\nout",
+	      "[\"PayError\",\"ToolError\",\"TypeError\",\"TypeError\","
+	      "\"TypeError\",\"ToolDenied\",\"ToolError\","
+	      "\"ValueError\"]");
+	gives(h, &k, ASYNC "a = tools.echo(a=1)\nout = []\n"
+	      "for f in (lambda: a['a'], lambda: a.a, lambda: a._a):\n"
+	      "  try: f()\n"
+	      "  except Exception as e: out.append('not awaited' in str(e))\n"
+	      "b = tools.echo(b=1)\nb.cancel()\nc = tools.echo(c=2)\n"
+	      "[out, hasattr(a, 'done'), await a, await c, b.cancelled()]",
+	      "[[true,true,false],true,{\"a\":1},{\"c\":2},true]");
+	/* In debug mode; of a loop that has ended, heard in the next one. */
+	gives(h, &k, ASYNC "async def f(n):\n"
+	      "  return [await tools.echo(n=n), tools.echo(n=3)]\n"
+	      "r, _ = asyncio.run(f(1), debug=True)\n"
+	      "def g(): return tools.echo(n=2)\n"
+	      "q, _ = asyncio.run(f(2))\n[r, q, g()]",
+	      "[{\"n\":1},{\"n\":2},{\"n\":2}]");
+	redoma_close(h);
+}
+
+/* As asyncio has it. */
+static void a_loop_calls_soon(void **state)
+{
+	struct redoma *h = open_with(V "tools: [echo]\nreuse: tenant\n");
+	struct caller k = {0};
+
+	(void)state;
+	gives(h, &k, ASYNC "import contextvars\n"
+	      "v = contextvars.ContextVar('v', default=0)\nout = []\n"
+	      "loop = asyncio.get_running_loop()\n"
+	      "c = contextvars.copy_context()\nc.run(v.set, 1)\n"
+	      "def f(*a): out.append([v.get(), *a])\n"
+	      "h = loop.call_soon(f, 'gone')\nh.cancel()\n"
+	      "h = loop.call_soon(f, 1, 2, context=c)\nv.set(2)\n"
+	      "loop.call_soon(f)\nv.set(3)\nloop.call_soon(f, context=None)\n"
+	      "await asyncio.sleep(0)\n"
+	      "[out, isinstance(h, asyncio.Handle), h.cancelled(),"
+	      " h.get_context() is c]",
+	      "[[[1,1,2],[2],[3]],true,false,true]");
+	gives(h, &k, ASYNC "out = []\nloop = asyncio.new_event_loop()\n"
+	      "def tell(f):\n  try: f()\n"
+	      "  except Exception as e: out.append(type(e).__name__)\n"
+	      "tell(lambda: loop.call_soon())\n"
+	      "tell(lambda: loop.call_soon(print, contex=None))\n"
+	      "loop.set_debug(True)\n"
+	      "tell(lambda: loop.call_soon(1))\nloop.close()\n"
+	      "tell(lambda: loop.call_soon(print))\n"
+	      "[out, loop.get_debug()]",
+	      "[[\"TypeError\",\"TypeError\",\"TypeError\","
+	      "\"RuntimeError\"],true]");
+	redoma_close(h);
+}
+
 static void waiting_ends_in_time(void **state)
 {
 	/* The host's own Python imports asyncio in the run. */
@@ -258,6 +338,8 @@ int main(void)
 		IN_BOTH_TIERS(a_call_is_its_answer),
 		IN_BOTH_TIERS(failures_are_exceptions),
 		IN_BOTH_TIERS(awaited_calls_run_together),
+		IN_BOTH_TIERS(unusual_calls_are_awaited),
+		cmocka_unit_test(a_loop_calls_soon),
 		IN_BOTH_TIERS(waiting_ends_in_time),
 	};
 
