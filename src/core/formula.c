@@ -15,7 +15,14 @@
 #define ROW_US 100000u
 #define ROWS_MAX 65536u /* of a batch that need not have all rows */
 #define CELL_BYTES 32u  /* what a cell of an answer is taken to need */
-#define FAILED_MAX 256u /* rows of a call that may fail alone */
+/* What the batches of a call that fail may take together, if that is more than
+ * limits.wall. */
+#define LOST_US 120000000u
+/* How long a row computes on that was told to end: as long again as a row has,
+ * and at least so long.  Of all rows, none of which can be left out, longer. */
+#define DEAF_US 20000u
+#define DEAF_TIMES 10u
+#define DEAF_WHOLE_US 1000000u
 
 struct redoma_sheet {
 	struct redoma_result **results; /* owned array, one a part */
@@ -33,9 +40,13 @@ struct work {
 	bool *used;
 	bool whole; /* the formulas see all rows: no part will do */
 	int64_t now_us;
-	unsigned failed; /* rows, alone */
+	uint64_t lost_us, may_lose_us; /* of time, in batches that failed */
 	bool guessed;	 /* this batch was cut where the last one failed */
 	uint64_t then;	 /* rows of the batch behind it; 0: not said */
+	/* A row that does not end was cut off: what came of it is its answer.
+	 * NULL: none is known.  Owned. */
+	struct redoma_result *late;
+	uint64_t late_at, late_then;
 };
 
 void redoma_sheet_free(struct redoma_sheet *s)
@@ -55,16 +66,9 @@ static void sheet_cleanup(struct redoma_sheet **s)
 	redoma_sheet_free(*s);
 }
 
-/* Of a row that failed alone only its cell tells. */
 struct redoma_result *redoma_sheet_result(const struct redoma_sheet *s)
 {
-	size_t i = s->n;
-
-	if (s->last || !s->n)
-		return s->last;
-	while (i > 1 && s->results[i - 1]->status != REDOMA_STATUS_OK)
-		i--;
-	return s->results[i - 1];
+	return s->last || !s->n ? s->last : s->results[s->n - 1];
 }
 
 uint64_t redoma_sheet_rows(const struct redoma_sheet *s)
@@ -178,11 +182,21 @@ static int keep_part(struct redoma_sheet *s, const struct sheet_part *part,
 	return 0;
 }
 
+static uint32_t deaf_us(const struct work *w)
+{
+	uint64_t us = w->whole ? DEAF_TIMES * w->q->row_us : w->q->row_us;
+	uint64_t least = w->whole ? DEAF_WHOLE_US : DEAF_US;
+
+	us = us < least ? least : us;
+	return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
+}
+
 static int run_rows(struct work *w, uint64_t from, uint64_t rows,
 		    struct redoma_result **ret, struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf batch = {.cap = FRAME_TEXT_MAX};
-	const struct sheet_slice slice = {w->q, w->used, from, rows, w->now_us};
+	const struct sheet_slice slice = {w->q, w->used, from,
+					  rows, w->now_us, deaf_us(w)};
 	struct redoma_request q = REDOMA_REQUEST_INIT;
 	int r = sheet_encode(&slice, &batch, err);
 
@@ -202,12 +216,20 @@ static bool is_named(const struct redoma_result *res, struct str name)
 	return str_equal((struct str){res->name.data, res->name.len}, name);
 }
 
+/* A row went on although it was told to end, and which one: the guest's word,
+ * which could have said this of each of these rows. */
+static bool is_late(const struct redoma_result *res)
+{
+	return res->status == REDOMA_STATUS_TRAP &&
+	       is_named(res, STR(OUTCOME_ROW_TIME));
+}
+
 /* Ended by what one row may have done to the others: how to say that, or
  * NULL. */
 static const char *row_failed(const struct work *w,
 			      const struct redoma_result *res)
 {
-	if (w->whole || w->failed >= FAILED_MAX)
+	if (w->whole || w->lost_us >= w->may_lose_us)
 		return NULL;
 	switch (res->status) {
 	case REDOMA_STATUS_MEMORY_LIMIT:
@@ -218,18 +240,26 @@ static const char *row_failed(const struct work *w,
 	case REDOMA_STATUS_STACK_LIMIT:
 		return "#VALUE! the row needs more stack than there is";
 	case REDOMA_STATUS_TRAP:
-		return is_named(res, STR(OUTCOME_ROW_TIME))
-			       ? "#TIME! this row took longer than a row may"
-			       : "#VALUE! the row made the interpreter fail";
+		if (!is_late(res))
+			return "#VALUE! the row made the interpreter fail";
+		/* Without a row it was the formulas that took so long. */
+		return res->row ? "#TIME! this row took longer than a row may"
+				: NULL;
 	default:
 		return NULL;
 	}
 }
 
+/* Of a row that failed alone only its cell tells. */
 static int answer_with(struct work *w, const char *why,
 		       struct redoma_result *res, struct redoma_error *err)
 {
-	w->failed++;
+	res->status = REDOMA_STATUS_OK;
+	res->exit_code = 0;
+	res->limit_name = NULL;
+	buf_clear(&res->name);
+	buf_clear(&res->message);
+	buf_clear(&res->stack);
 	buf_clear(&res->value);
 	if (!sheet_fail(w->q->n_formulas, why, &res->value))
 		return 0;
@@ -251,31 +281,30 @@ static uint64_t cut(struct work *w, uint64_t rows, uint32_t row)
 	return at ? at : 1;
 }
 
-/* Sets *ret_step to how many of them to try instead; 0: they are done. */
-static int one_batch(struct work *w, uint64_t from, uint64_t rows,
-		     uint64_t *ret_step, struct redoma_error *err)
+/* One row of `rows` was cut off: those before it are to be tried again, it is
+ * not.  Takes res.  Gives how many those are. */
+static uint64_t leave_out(struct work *w, uint64_t from, uint64_t rows,
+			  struct redoma_result *res)
 {
-	struct redoma_result *res;
-	struct sheet_part part = {
-		.from = from, .rows = rows, .formulas = w->q->n_formulas};
-	const char *why;
-	int r = run_rows(w, from, rows, &res, err);
+	uint64_t at = (res->row - 1) % rows;
 
-	if (r)
-		return r;
-	why = row_failed(w, res);
-	*ret_step = why && rows > 1 ? cut(w, rows, res->row) : 0;
-	if (*ret_step) {
-		redoma_result_free(res);
-		return 0;
-	}
-	w->guessed = false;
-	r = why ? answer_with(w, why, res, err) : 0;
+	redoma_result_free(w->late);
+	w->late = res;
+	w->late_at = from + at;
+	w->late_then = 2 * (at + 1);
+	return at;
+}
+
+static int keep_rows(struct work *w, struct sheet_part part, const char *why,
+		     struct redoma_result *res, struct redoma_error *err)
+{
+	int r = why ? answer_with(w, why, res, err) : 0;
+
 	if (r)
 		return r;
 	part.p = res->value.data;
 	part.len = res->value.len;
-	if ((why || res->status == REDOMA_STATUS_OK) && sheet_check(&part))
+	if (res->status == REDOMA_STATUS_OK && sheet_check(&part))
 		return keep_part(w->sheet, &part, res, err);
 	if (res->status == REDOMA_STATUS_OK) {
 		res->status = REDOMA_STATUS_TRAP;
@@ -291,13 +320,63 @@ static int one_batch(struct work *w, uint64_t from, uint64_t rows,
 	return 0;
 }
 
-/* As many rows as an answer has room for. */
-static uint64_t step_of(const struct work *w)
+/* Sets *ret_done to whether they are; if not, *step to how many of them to try
+ * instead. */
+static int one_batch(struct work *w, uint64_t from, uint64_t rows,
+		     uint64_t *step, bool *ret_done, struct redoma_error *err)
+{
+	const struct sheet_part part = {
+		.from = from, .rows = rows, .formulas = w->q->n_formulas};
+	uint64_t began = clock_monotonic_us();
+	struct redoma_result *res;
+	const char *why;
+	int r = run_rows(w, from, rows, &res, err);
+
+	if (r)
+		return r;
+	why = row_failed(w, res);
+	if (why)
+		w->lost_us += clock_monotonic_us() - began;
+	*ret_done = !why || rows == 1;
+	if (*ret_done) {
+		w->guessed = false;
+		return keep_rows(w, part, why, res, err);
+	}
+	if (is_late(res)) {
+		w->guessed = false;
+		*step = leave_out(w, from, rows, res);
+		return 0;
+	}
+	*step = cut(w, rows, res->row);
+	redoma_result_free(res);
+	return 0;
+}
+
+static int late_row(struct work *w, struct redoma_error *err)
+{
+	const struct sheet_part part = {
+		.from = w->late_at, .rows = 1, .formulas = w->q->n_formulas};
+	struct redoma_result *res = TAKE_PTR(w->late);
+
+	w->then = w->late_then;
+	return keep_rows(w, part, "#TIME! this row took longer than a row may",
+			 res, err);
+}
+
+static const struct limits *limits_of(const struct work *w)
 {
 	const struct policy *p = w->q->narrow
 					 ? (const struct policy *)w->q->narrow
 					 : w->h->policy;
-	uint64_t n = p->limits.output_bytes / CELL_BYTES / w->q->n_formulas;
+
+	return &p->limits;
+}
+
+/* As many rows as an answer has room for. */
+static uint64_t step_of(const struct work *w)
+{
+	uint64_t n = limits_of(w)->output_bytes / CELL_BYTES /
+		     w->q->n_formulas;
 
 	if (w->whole)
 		return w->q->rows;
@@ -311,19 +390,24 @@ static int all_batches(struct work *w, struct redoma_error *err)
 	int r = 0;
 
 	do {
-		uint64_t left = w->q->rows - at;
+		uint64_t left = (w->late ? w->late_at : w->q->rows) - at;
 		uint64_t rows = left < step ? left : step;
-		uint64_t cut_to = 0;
+		bool done = true;
 
-		r = one_batch(w, at, rows, &cut_to, err);
-		if (cut_to) {
-			step = cut_to;
-			continue;
+		if (w->late && !left) {
+			rows = 1;
+			r = late_row(w, err);
+		} else {
+			r = one_batch(w, at, rows, &step, &done, err);
 		}
+		if (!done)
+			continue;
 		at += rows;
-		step = w->then ? w->then : step < most ? 2 * step : most;
+		step = w->then ? w->then : 2 * step;
+		step = step < most ? step : most;
 		w->then = 0;
 	} while (!r && !w->sheet->last && at < w->q->rows);
+	redoma_result_free(w->late);
 	w->sheet->rows = w->sheet->last ? 0 : at;
 	for (size_t i = 0; i < w->sheet->n && w->sheet->last; i++)
 		w->sheet->rows += w->sheet->parts[i].rows;
@@ -384,6 +468,9 @@ static int evaluate(struct redoma *h, struct redoma_formula_request *q,
 	if (!s || !used)
 		return err_nomem(err, WHERE);
 	find_used(&w);
+	w.may_lose_us = limits_of(&w)->wall_us;
+	if (w.may_lose_us < LOST_US)
+		w.may_lose_us = LOST_US;
 	r = all_batches(&w, err);
 	if (!r)
 		*ret = TAKE_PTR(s);

@@ -192,7 +192,7 @@ int sheet_encode(const struct sheet_slice *s, struct buf *out,
 				  q->first + s->from,
 				  s->now_us,
 				  (uint32_t)q->row_us,
-				  0};
+				  s->deaf_us};
 	uint32_t at;
 
 	put(&e, &head, sizeof head);

@@ -15,6 +15,7 @@ struct sheet_slice {
 	const bool *used;
 	uint64_t from, rows;
 	int64_t now_us;
+	uint32_t deaf_us; /* of a row that does not listen */
 };
 
 /* Appends the batch.  REDOMA_E_INVALID: it is larger than an input may be. */

@@ -17,8 +17,8 @@ struct batch_head {
 	uint32_t magic, rows, columns, formulas;
 	uint64_t first;  /* index of the first row in the whole table */
 	int64_t now_us;  /* what NOW and TODAY say, since 1970 */
-	uint32_t row_us; /* what one row may take */
-	uint32_t reserved;
+	uint32_t row_us;  /* what one row may take */
+	uint32_t deaf_us; /* and then, told to end, compute on */
 };
 
 /* Behind the head, one for each column.  kinds: a byte a row for

@@ -23,18 +23,19 @@ static struct {
 	/* By the monotonic clock: the run's end (0: there is no run), and when
 	 * the wall timer fires (0: it does not). */
 	volatile uint64_t until_us, fires_us;
-	/* Rows of a batch: the row that was seen last, and since when. */
+	/* Rows of a batch: the row that was seen last, since when, and how much
+	 * CPU time there was when it was told to end. */
 	volatile uint32_t *volatile rows;
-	volatile uint32_t row;
-	volatile uint64_t row_us, since_us;
+	volatile uint32_t row, first_row;
+	volatile uint64_t row_us, since_us, told_cpu_us;
+	volatile sig_atomic_t told;
 	/* What is shut if a row does not end. */
 	struct deadline_batch batch;
 } deadline;
 
 #define TICK_US 1000u
 #define TICKS 32 /* looks at a row within its time */
-#define DEAF_TIMES 10
-#define DEAF_US 1000000u
+#define UNBEGUN_US 1000000u
 
 static int fire_at(uint64_t us)
 {
@@ -53,13 +54,15 @@ static uint64_t next_look(uint64_t now)
 	return at < deadline.until_us ? at : deadline.until_us;
 }
 
-/* How long a row may go on that was told to end: some of what runs in it is C
- * that asks nobody. */
-static uint64_t deaf_us(void)
+/* A row that was told to end goes on, by the CPU's time: some of what runs in
+ * it is C that asks nobody, but one that has no CPU can do nothing. */
+static bool is_deaf(void)
 {
-	uint64_t us = DEAF_TIMES * deadline.row_us;
+	uint64_t us = deadline.batch.deaf_us;
 
-	return us < DEAF_US ? DEAF_US : us;
+	if (deadline.row == deadline.first_row && us < UNBEGUN_US)
+		us = UNBEGUN_US;
+	return clock_thread_us() - deadline.told_cpu_us >= us;
 }
 
 /* The image has no checks of an epoch: its memory is what it cannot do
@@ -77,6 +80,16 @@ static void shut(uintptr_t at)
 	deadline.word = NULL;
 }
 
+static void tell_row(volatile uint32_t *words)
+{
+	words[1] = deadline.row;
+	if (deadline.word)
+		*deadline.word |= (int32_t)words[2];
+	if (!deadline.told)
+		deadline.told_cpu_us = clock_thread_us();
+	deadline.told = 1;
+}
+
 /* A row that is still the same after its time is ended; none is missed that
  * began since, because its number is another one. */
 static void look_at_row(uint64_t now, uintptr_t at)
@@ -86,12 +99,13 @@ static void look_at_row(uint64_t now, uintptr_t at)
 	if (deadline.row != words[0]) {
 		deadline.row = words[0];
 		deadline.since_us = now;
-	} else if (now - deadline.since_us >= deadline.row_us + deaf_us()) {
+		deadline.told = 0;
+	} else if (now - deadline.since_us < deadline.row_us) {
+		return;
+	} else if (deadline.told && is_deaf()) {
 		shut(at);
-	} else if (now - deadline.since_us >= deadline.row_us) {
-		words[1] = deadline.row;
-		if (deadline.word)
-			*deadline.word |= (int32_t)words[2];
+	} else {
+		tell_row(words);
 	}
 }
 
@@ -193,7 +207,8 @@ int deadline_rows(const struct deadline_batch *b, struct redoma_error *err)
 
 	if (deadline.stop || !b->row_us)
 		return 0;
-	deadline.row = b->words[0];
+	deadline.row = deadline.first_row = b->words[0];
+	deadline.told = 0;
 	deadline.row_us = b->row_us;
 	deadline.since_us = now;
 	deadline.batch = *b;

@@ -24,14 +24,14 @@ const volatile sig_atomic_t *deadline_stop(void);
 /* The image's interrupt word while it runs, NULL otherwise. */
 void deadline_watch(volatile int32_t *word);
 /* Of a batch, while it runs: a row that takes longer than row_us is ended by
- * itself; `words` are those of image_row_words.  One that goes on for ten times
- * as long, and at least 1 s, ends the batch: the memory of the guest is shut,
- * so that its next access to it traps: not while a function of ours works on
- * that memory, which would crash.  Forgotten by deadline_arm and
- * deadline_disarm. */
+ * itself; `words` are those of image_row_words.  One that then computes on for
+ * deaf_us of CPU time ends the batch, as does what precedes the first row after
+ * 1 s or more: the memory of the guest is shut, so that its next access to it
+ * traps: not while a function of ours works on that memory, which would crash.
+ * Forgotten by deadline_arm and deadline_disarm. */
 struct deadline_batch {
 	volatile uint32_t *words;
-	uint64_t row_us;
+	uint64_t row_us, deaf_us;
 	void *memory; /* of the guest, of which `reserved` bytes are its own */
 	size_t reserved;
 	uintptr_t code, code_end; /* of the guest: where its accesses trap */

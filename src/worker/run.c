@@ -39,6 +39,7 @@ static int watch_rows(struct kit *k, const struct request *q,
 			       "none");
 	memcpy(&head, q->input.data, sizeof head);
 	b.row_us = head.row_us;
+	b.deaf_us = head.deaf_us;
 	b.memory = exec_memory(k->exec, &size);
 	image_code(k->exec, &b.code, &b.code_end);
 	k->first_row = b.words[0];

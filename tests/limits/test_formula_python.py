@@ -97,6 +97,43 @@ for _name, _text in (("lists in lists are compared", DEEP),
         need(r.seconds < 15 * SLOW, f"{r.seconds} s")
 
 
+@case("rows that do not let themselves be ended cost little more than their "
+      "time")
+def _():
+    n = 3000
+    r = formula("n\n" + "".join("%d\n" % i for i in range(n)),
+                f"{DEEP} if n % 75 == 7 or n > 2990 else n * 2",
+                "--row-time", "50ms", timeout=100)
+    got = column(r)
+    for i in range(n):
+        bad = i % 75 == 7 or i > 2990
+        need(got[i] == ("#TIME!" if bad else str(2 * i)), f"{i}: {got[i]}")
+    # 49 of them: 0.1 s each, and a second more if they were waited for.
+    need(r.seconds < 30 * SLOW, f"{r.seconds} s")
+
+
+@case("a row of a table that is seen as a whole is given time to hear that it is "
+      "to end")
+def _():
+    # No row of this one can be left out of its batch.
+    n = 400000
+    table = write("long.csv", "n\n" + "".join("%d\n" % (i * 7919 % n)
+                                              for i in range(n)))
+    got = column(formula(table, "sorted(list(rows.n) * 5)[0] if index == 5 "
+                         "else n", timeout=60))
+    need(got[5] == "#TIME!" and got[6:9] == ["47514", "55433", "63352"],
+         str(got[:9]))
+
+
+@case("hundreds of rows fail, each alone")
+def _():
+    n = 300
+    r = formula("n\n" + "1\n" * n, "'x' * (1 << 20)", "--limit",
+                "output=256KiB", timeout=60)
+    got = column(r)
+    need(got == ["#VALUE!"] * n, r.about())
+
+
 @case("every row loops: the wall limit ends the run")
 def _():
     r = formula("n\n" + "1\n" * 1000, EVER, "--limit", "wall=1s", timeout=20)

@@ -68,7 +68,7 @@ static void slices_hold_their_rows(void **state)
 
 	(void)state;
 	for (uint64_t from = 0; from < 16; from++) {
-		const struct sheet_slice s = {&q, used, from, 16 - from, 1};
+		const struct sheet_slice s = {&q, used, from, 16 - from, 1, 0};
 		struct batch_column w[4];
 		struct buf b = {0};
 
@@ -99,7 +99,7 @@ static void columns_that_lie_are_refused(void **state)
 	const bool used[] = {false, false, true, false};
 	const bool cells[] = {false, false, false, true};
 	struct redoma_formula_request q = request();
-	struct sheet_slice s = {&q, used, 0, 16, 1};
+	struct sheet_slice s = {&q, used, 0, 16, 1, 0};
 	struct buf b = {0};
 	struct redoma_error e;
 

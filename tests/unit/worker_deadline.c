@@ -16,6 +16,7 @@
 
 #define SOON_US 20000u
 #define LATER_US 80000u
+#define DEAF_US 100000u
 #define NEVER_US 60000000u
 /* A busy machine delays a signal, and never brings it forward. */
 #define GIVE_UP_US 20000000u
@@ -160,6 +161,7 @@ static int watch(void *memory, size_t size, struct redoma_error *err)
 {
 	const struct deadline_batch b = {.words = memory ? memory : rows,
 					 .row_us = SOON_US,
+					 .deaf_us = DEAF_US,
 					 .memory = memory,
 					 .reserved = size,
 					 .code_end = UINTPTR_MAX};
@@ -211,14 +213,22 @@ static void a_row_is_ended_alone(void **state)
 	check_wall_ends(SOON_US);
 }
 
-/* A row that goes on all the same loses its memory, which is there again with
- * what was in it. */
+static uint64_t wait_until_shut(uint64_t from)
+{
+	while (!*deadline_stop() &&
+	       clock_monotonic_us() - from < 2 * GIVE_UP_US)
+		;
+	return clock_monotonic_us() - from;
+}
+
+/* A row that computes on all the same loses its memory, which is there again
+ * with what was in it. */
 static void a_deaf_row_loses_its_memory(void **state)
 {
 	const size_t size = 1 << 16;
 	char *p = mmap(NULL, 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0);
-	uint64_t from = clock_monotonic_us();
+	uint64_t from, cpu;
 	struct redoma_error e;
 	int fds[2];
 
@@ -228,16 +238,34 @@ static void a_deaf_row_loses_its_memory(void **state)
 	p[size - 1] = 7;
 	arm(2 * GIVE_UP_US, NEVER_US);
 	assert_int_equal(watch(p, 2 * size, &e), 0);
-	while (!*deadline_stop() &&
-	       clock_monotonic_us() - from < 2 * GIVE_UP_US)
-		;
-	assert_in_range(clock_monotonic_us() - from, 1000000,
-			1000000 + GIVE_UP_US);
+	++*(volatile uint32_t *)p;
+	/* What has no CPU is not deaf. */
+	from = clock_monotonic_us();
+	cpu = clock_thread_us();
+	while (clock_monotonic_us() - from < SOON_US + 2 * DEAF_US)
+		usleep(1000);
+	assert_int_equal(((volatile uint32_t *)p)[1], 1);
+	if (clock_thread_us() - cpu < DEAF_US)
+		assert_false(*deadline_stop());
+	++*(volatile uint32_t *)p;
+	from = clock_monotonic_us();
+	cpu = clock_thread_us();
+	wait_until_shut(from);
+	assert_in_range(clock_thread_us() - cpu, DEAF_US, 10 * DEAF_US);
+	assert_in_range(clock_monotonic_us() - from, SOON_US + DEAF_US,
+			GIVE_UP_US);
 	assert_int_equal(write(fds[1], p + size - 1, 1), -1);
 	assert_int_equal(errno, EFAULT);
 	assert_int_equal(deadline_disarm(), DEADLINE_ROW);
 	assert_int_equal(deadline_reopen(p, size, &e), 0);
 	assert_int_equal(p[size - 1], 7);
+	/* Before the first row it may take longer. */
+	arm(2 * GIVE_UP_US, NEVER_US);
+	assert_int_equal(watch(p, 2 * size, &e), 0);
+	assert_in_range(wait_until_shut(clock_monotonic_us()), 1000000,
+			GIVE_UP_US);
+	assert_int_equal(deadline_disarm(), DEADLINE_ROW);
+	assert_int_equal(deadline_reopen(p, size, &e), 0);
 	check_wall_ends(SOON_US);
 	close(fds[0]);
 	close(fds[1]);

@@ -36,7 +36,7 @@ struct formula_head {
 	uint32_t magic, rows, columns, formulas;
 	uint64_t first; /* index of the first row */
 	int64_t now_us;
-	uint32_t row_us, reserved;
+	uint32_t row_us, deaf_us;
 };
 
 /* Offsets from the batch's start.  values: as the layout has them; kinds: of
