@@ -194,34 +194,16 @@ def beside(b, source, bomb):
         loud.wait()
 
 
-def beside_idle(b, source):
-    """The same beside processes without any jail that the kernel runs only when
-    nothing else wants to (sched(7), SCHED_IDLE): one for each CPU that spins."""
-    spin = b.made_file("spin.py", BOMBS["cpu"])
-    loud = [subprocess.Popen(["chrt", "-i", "0", "timeout", "60", "python3",
-                              spin]) for _ in range(os.cpu_count())]
-    try:
-        time.sleep(0.3)
-        return calls(b, source, 300, 2000)[0]
-    finally:
-        for p in loud:
-            p.terminate()
-            p.wait()
-
-
 def quiet_tenant(b):
     source = b.made_file("one.js", b"1+1")
-    alone, idle, others = [], [], {k: [] for k in BOMBS}
+    alone, others = [], {k: [] for k in BOMBS}
     for _ in range(max(QUIET_ROUNDS, b.rounds)):
         for name, text in BOMBS.items():
             bomb = b.made_file(f"bomb_{name}.py", text)
             alone += calls(b, source, 300, 2000)[0]
             others[name] += beside(b, source, bomb)
-            idle += beside_idle(b, source)
-    base, floor = spread(alone, 1e3), spread(idle, 1e3)
+    base = spread(alone, 1e3)
     yield "quiet_alone", base
-    yield "quiet_beside_idle", floor
-    yield "quiet_floor_p99", {"value": floor["p99"] / base["p99"]}
     worst = 0
     for name, times in others.items():
         row = spread(times, 1e3)

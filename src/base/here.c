@@ -1,11 +1,47 @@
 #include "base/here.h"
 
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "base/clock.h"
 
 #define LONG_US 1000u /* for an answer that comes at once */
 #define ASLEEP_LEAST 512u
 #define ASLEEP_MOST 8192u
 #define ASLEEP_MORE 4u
+
+#define BRISK_NS 100000u    /* the least that Linux takes */
+#define MEEK_NS	 100000000u /* the most */
+
+/* struct sched_attr of the kernel; glibc has it since 2.41. */
+struct attr {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+static void ask(pid_t pid, uint32_t policy, uint64_t turn_ns)
+{
+	struct attr a = {.size = sizeof a,
+			 .policy = policy,
+			 .nice = getpriority(PRIO_PROCESS, 0),
+			 .runtime = turn_ns};
+
+	syscall(SYS_sched_setattr, pid, &a, 0);
+}
+
+void here_meek(pid_t pid)
+{
+	/* Only speed depends on it; so below. */
+	ask(pid, SCHED_BATCH, MEEK_NS);
+}
+
+void here_brisk(void)
+{
+	ask(0, SCHED_OTHER, BRISK_NS);
+}
 
 void here_stay(struct here *h)
 {

@@ -7,11 +7,20 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct here {
 	cpu_set_t all; /* where the process may run */
 	bool stays;
 };
+
+/* A process of ours that nobody waits for: when it wakes it does not take the
+ * CPU from one that runs (sched(7), SCHED_BATCH).  pid 0: the caller. */
+void here_meek(pid_t pid);
+/* The caller is waited for, and has little to do at a time: it asks for turns
+ * of 0.1 ms, the shortest there are, so that its turn comes before that of a
+ * program with the usual ones (sched_setattr(2), sched_runtime; Linux 6.12). */
+void here_brisk(void);
 
 /* Until here_leave, in the parent after fork and in the child.  Where it cannot
  * be done nothing is, and all works. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/here.h"
 #include "pool/zygote.h"
 
 #define WHERE "pool"
@@ -316,6 +317,8 @@ void pool_give(struct pool *p, struct slot *s)
 
 void pool_drop(struct slot *s)
 {
+	/* Its memory is taken down when the caller has gone on. */
+	here_meek(s->pid);
 	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 	slot_free(s);
 }

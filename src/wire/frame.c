@@ -75,7 +75,8 @@ static int wait_for(int fd, short events, uint64_t until_us,
 		uint64_t left = now < until_us ? until_us - now : 0;
 		struct timespec t = {(time_t)(left / 1000000),
 				     (long)(left % 1000000) * 1000};
-		int n = ppoll(&p, 1, &t, NULL);
+		bool timed = until_us != UINT64_MAX;
+		int n = ppoll(&p, 1, timed ? &t : NULL, NULL);
 
 		if (n > 0)
 			return 0;
@@ -263,7 +264,6 @@ static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(FRAME_FDS_MAX * sizeof(int))];
 	} ctl;
-	bool timed = until_us != UINT64_MAX;
 	struct iovec v;
 	ssize_t n;
 
@@ -283,10 +283,10 @@ static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
 
 		/* What is there already needs no wait. */
 		n = recvmsg(c->fd, &m,
-			    MSG_CMSG_CLOEXEC | (timed ? MSG_DONTWAIT : 0));
+			    MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && errno == EAGAIN && timed) {
+		if (n < 0 && errno == EAGAIN) {
 			r = wait_for(c->fd, POLLIN, until_us, err);
 			if (r)
 				return r;

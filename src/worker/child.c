@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/here.h"
 #include "wire/request.h"
 #include "worker/deadline.h"
 #include "worker/rehearse.h"
@@ -68,6 +69,8 @@ static int prepare(struct kit *k, int sock, struct redoma_error *err)
 		r = deadline_create(err);
 	if (!r)
 		r = rehearsed(k, err);
+	if (!k->setup.single)
+		here_brisk();
 	if (!r)
 		r = lock(k, sock, err);
 	if (!r && k->setup.has_image && k->setup.verify)

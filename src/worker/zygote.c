@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/here.h"
 #include "engine/module.h"
 #include "wire/request.h"
 #include "worker/child.h"
@@ -153,6 +154,8 @@ static int set_up(struct channel *c, struct kit *k, struct redoma_error *err)
 
 	if (r)
 		return r;
+	if (!k->setup.single)
+		here_meek(0);
 	keeper_enter(c, &k->setup, &k->keeper);
 	r = make_room(k, err);
 	if (!r)

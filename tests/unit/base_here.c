@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,12 +98,73 @@ static void a_turn_that_a_third_takes(void **state)
 	here_leave(&h);
 }
 
+/* The length of the turns a process asked for; 0: this kernel does not tell. */
+static uint64_t turn_of(pid_t pid)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} a = {0};
+
+	assert_int_equal(syscall(SYS_sched_getattr, pid, &a, sizeof a, 0), 0);
+	return a.runtime;
+}
+
+static void a_process_that_nobody_waits_for(void **state)
+{
+	int nice_before = getpriority(PRIO_PROCESS, 0);
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(sched_getscheduler(pid), SCHED_OTHER);
+	here_meek(pid);
+	assert_int_equal(sched_getscheduler(pid), SCHED_BATCH);
+	if (turn_of(pid))
+		assert_int_equal(turn_of(pid), 100000000);
+	assert_int_equal(getpriority(PRIO_PROCESS, (id_t)pid), nice_before);
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* As a parked worker, whose zygote is meek. */
+static int brisk_child(void)
+{
+	uint64_t turn;
+
+	here_meek(0);
+	here_brisk();
+	turn = turn_of(0);
+	return sched_getscheduler(0) != SCHED_OTHER || (turn && turn != 100000);
+}
+
+static void one_that_is_waited_for(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (!pid)
+		_exit(brisk_child());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_starts_here),
 		cmocka_unit_test(one_that_does_not_stay_leaves_nothing),
 		cmocka_unit_test(a_turn_that_a_third_takes),
+		cmocka_unit_test(a_process_that_nobody_waits_for),
+		cmocka_unit_test(one_that_is_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
