@@ -150,20 +150,26 @@ def rates(b):
             "n": len(list_)}
 
 
-def births(b):
+def births_of(b, image):
     got = {}
     for _ in range(b.rounds):
         for line in b.out(b.program("pool_birth"), b.build / "redoma-worker",
-                          b.build / "images/js.cwasm", 4, 20).splitlines():
+                          b.build / "images" / image, 4, 20).splitlines():
             key, value = line.split()
             got.setdefault(key, []).append(int(value))
-    yield "zygote_ready", spread(got["ready_ns"], 1e3)
-    yield "child_parked", spread(got["parked_us"])
-    yield "child_replaced", spread(got["round_ns"], 1e3)
-    if "private_kib" not in got:
+    return got
+
+
+def births(b):
+    js, py = births_of(b, "js.cwasm"), births_of(b, "py.cwasm")
+    yield "zygote_ready", spread(js["ready_ns"], 1e3)
+    yield "child_parked", spread(js["parked_us"])
+    yield "child_replaced", spread(js["round_ns"], 1e3)
+    if "private_kib" not in js:
         raise Unmeasured("/proc/PID/smaps_rollup of a worker: only root reads "
                          "it")
-    yield "parked_private", spread(got["private_kib"])
+    yield "parked_private", spread(js["private_kib"])
+    yield "py_parked_private", spread(py["private_kib"])
 
 
 def processes(b):

@@ -64,7 +64,7 @@ static bool apart(bool ordinary, zygote_fn *fn, struct said *ret)
 			signal(sig, SIG_DFL); /* cmocka has handlers */
 		if (ordinary && geteuid() == 0 && !be_ordinary())
 			_exit(99);
-		alarm(60);
+		alarm(getenv("REDOMA_SLOW") ? 300 : 60);
 		fn(both[1], &s);
 		_exit(0);
 	}
@@ -80,7 +80,7 @@ static bool wait_for(int pidfd, siginfo_t *info)
 	struct pollfd p = {pidfd, POLLIN, 0};
 
 	memset(info, 0, sizeof *info);
-	return poll(&p, 1, 10000) == 1 &&
+	return poll(&p, 1, getenv("REDOMA_SLOW") ? 100000 : 10000) == 1 &&
 	       !waitid(P_PIDFD, (id_t)pidfd, info, WEXITED);
 }
 

@@ -43,6 +43,7 @@ static struct {
 	bool early;
 	char grant[PATH_MAX]; /* of the host, for native_mount */
 	int mount_fd;
+	int locked_fd; /* an early payload says here that it is locked */
 	const char *const *program; /* to exec, instead of payload */
 } now;
 
@@ -60,10 +61,11 @@ static void start(part_fn *init, part_fn *payload)
 static _Noreturn void be_payload(struct native *n, struct said *s, int out,
 				 int gate)
 {
-	int keep[] = {0, 1, 2, out,
-		      fcntl(gate, F_DUPFD_CLOEXEC, out + 1)};
+	int high = fcntl(gate, F_DUPFD_CLOEXEC, out + 1);
+	int keep[] = {0, 1, 2, out, high,
+		      fcntl(now.locked_fd, F_DUPFD_CLOEXEC, high + 1)};
 	struct native_payload p = {.keep = keep,
-				   .n_keep = 5,
+				   .n_keep = now.early ? 6 : 5,
 				   .file_bytes = 1 << 20,
 				   .max_fds = 64,
 				   .early = now.early};
@@ -79,7 +81,8 @@ static _Noreturn void be_payload(struct native *n, struct said *s, int out,
 			 strerrordesc_np(errno));
 	}
 	/* An early one waits where a bootstrap would. */
-	if (!what && now.early && read(4, &byte, 1) != 1)
+	if (!what && now.early &&
+	    (write(5, "", 1) != 1 || read(4, &byte, 1) != 1))
 		_exit(97);
 	if (!what && now.program) {
 		static char *env[] = {(char *)"PATH=/usr/bin", NULL};
@@ -95,18 +98,21 @@ static _Noreturn void be_payload(struct native *n, struct said *s, int out,
 
 static _Noreturn void be_init(struct native *n, struct said *s, int out)
 {
-	int keep[] = {0, 1, 2, out, now.mount_fd}, gate[2];
+	int keep[] = {0, 1, 2, out, now.mount_fd}, gate[2], locked[2];
 	siginfo_t info;
 	pid_t pid = 0;
+	char byte;
 
 	s->lock = native_enter(n, keep, now.mount_fd > out ? 5 : 4, &s->report,
 			       &s->err);
-	if (!s->lock && pipe2(gate, O_CLOEXEC))
+	if (!s->lock && (pipe2(gate, O_CLOEXEC) || pipe2(locked, O_CLOEXEC)))
 		_exit(96);
+	now.locked_fd = s->lock ? -1 : locked[1];
 	if (!s->lock && now.early && (pid = fork()) == 0)
 		be_payload(n, s, out, gate[0]);
-	if (now.early)
-		usleep(50000); /* so that it has locked itself */
+	if (!s->lock && now.early &&
+	    (close(locked[1]) || read(locked[0], &byte, 1) != 1))
+		_exit(91);
 	if (!s->lock && now.init)
 		s->lock = now.init(n, s);
 	if (!s->lock && !now.early && (pid = fork()) == 0)
