@@ -198,20 +198,21 @@ static void put_denial(struct json_writer *w, const struct redoma_result *r,
 {
 	CLEANUP(buf_done) struct buf line = {0};
 	bool tool = !strcmp(d->op, "tool");
+	bool left_out = r->native && !tool && !d->allow;
 
 	json_write_begin(w, '{');
 	put_text(w, "op", d->op);
 	json_write_key(w, "path");
 	json_write_string(w, d->path, d->path_len);
 	put_u64(w, "count", d->count);
-	/* All that is told of a native program's files is what it had no more
+	/* What else is told of a native program's files is what it had no more
 	 * need of a grant for: no line would let it through. */
-	if (r->native && !tool)
+	if (left_out)
 		put_text(w, "why", "only regular files are published, under "
 				   "names that the host takes");
 	else if (d->path_len && r->nothing_granted && !tool)
 		put_text(w, "why", "no file or directory was granted");
-	if (r->native && !tool) {
+	if (left_out) {
 		json_write_end(w, '}');
 		return;
 	}

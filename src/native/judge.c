@@ -213,6 +213,19 @@ void judge_end(const struct watch *w, struct judged *ret)
 				 ? p->page_faults - p->warm_faults : 0;
 }
 
+/* As if the write had been refused: what would have been enough is told. */
+static void add_over(struct outcome *o, const struct plan_grant *g,
+		     const char *bound)
+{
+	if (o->n_denials == OUTCOME_DENIALS_MAX)
+		o->n_denials--;
+	o->denials[o->n_denials++] = (struct outcome_denial){
+		.op = words(strcmp(bound, "max_files") ? "write" : "create"),
+		.path = words(g->guest),
+		.count = 1,
+		.write = true};
+}
+
 void judge_files(const struct collect *c, const struct plan *p,
 		 struct judged *j)
 {
@@ -233,6 +246,7 @@ void judge_files(const struct collect *c, const struct plan *p,
 		 "write %s: more than %s was written; nothing is published",
 		 SHOW(str_of(p->grants[c->over_grant].guest)), c->over);
 	say(j, "Denied");
+	add_over(o, &p->grants[c->over_grant], c->over);
 }
 
 void judged_done(struct judged *j)

@@ -50,7 +50,7 @@ uint32_t call_fd_filestat_set_size(struct wasi *w, const struct guest *g,
 		return e;
 	if (arg_u64(a, 1) > INT64_MAX)
 		return W_INVAL;
-	return file_resize(w, h->node, arg_u64(a, 1));
+	return file_set_size(w, h->node, arg_u64(a, 1));
 }
 
 uint32_t call_fd_filestat_set_times(struct wasi *w, const struct guest *g,

@@ -187,6 +187,13 @@ static uint32_t write_at(struct wasi *w, struct tree_node *n,
 	return W_SUCCESS;
 }
 
+/* A run that is being ended publishes nothing anyway. */
+static void note_lack(struct tree_node *n, uint32_t e, enum wasi_lack why)
+{
+	if (e && e != W_INTR && !n->lacks)
+		n->lacks = why;
+}
+
 uint32_t file_write(struct wasi *w, uint32_t node, uint64_t offset,
 		    const struct guest_span *from, uint32_t n, uint32_t *ret)
 {
@@ -201,10 +208,12 @@ uint32_t file_write(struct wasi *w, uint32_t node, uint64_t offset,
 	if (offset > OFFSET_MAX || total > OFFSET_MAX - offset)
 		return W_FBIG;
 	e = file_check_size(w, node, offset + total);
+	note_lack(&w->tree.nodes[node], e, WASI_LACKS_BYTES);
 	for (uint32_t i = 0; !e && i < n; i++) {
 		e = write_at(w, &w->tree.nodes[node], from[i], offset);
 		offset += from[i].n;
 	}
+	note_lack(&w->tree.nodes[node], e, WASI_LACKS_SPACE);
 	*ret = (uint32_t)(w->report.written_bytes - before);
 	return *ret ? W_SUCCESS : e;
 }
@@ -225,6 +234,17 @@ uint32_t file_resize(struct wasi *w, uint32_t node, uint64_t size)
 		if (wasi_stopped(w))
 			return W_INTR;
 	}
+	if (size <= n->size)
+		n->lacks = WASI_LACKS_NOTHING;
 	note_size(w, n, size);
 	return W_SUCCESS;
+}
+
+uint32_t file_set_size(struct wasi *w, uint32_t node, uint64_t size)
+{
+	uint32_t e = file_resize(w, node, size);
+
+	note_lack(&w->tree.nodes[node], e,
+		  e == W_NOSPC ? WASI_LACKS_BYTES : WASI_LACKS_SPACE);
+	return e;
 }

@@ -25,7 +25,10 @@ uint32_t file_read(struct wasi *w, struct handle *h, struct guest_span to,
 uint32_t file_write(struct wasi *w, uint32_t node, uint64_t offset,
 		    const struct guest_span *from, uint32_t n,
 		    uint32_t *ret);
+/* Not to grow is an answer to whoever asks for room, and no loss; with
+ * file_set_size it is one: the guest said how long the file is. */
 uint32_t file_resize(struct wasi *w, uint32_t node, uint64_t size);
+uint32_t file_set_size(struct wasi *w, uint32_t node, uint64_t size);
 /* W_NOSPC and a denial if the file cannot be `size` bytes long. */
 uint32_t file_check_size(struct wasi *w, uint32_t node, uint64_t size);
 uint32_t file_size(struct wasi *w, const struct handle *h, uint64_t *ret);

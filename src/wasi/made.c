@@ -6,6 +6,13 @@
 
 #include "wasi/handles.h"
 
+/* What could not be made is missing, whatever becomes of the rest. */
+static uint32_t not_made(struct wasi *w, int32_t grant, enum wasi_lack why)
+{
+	w->grants[grant].lacks = why;
+	return W_NOSPC;
+}
+
 /* Counts one more file or directory against the grant. */
 static uint32_t take_room(struct wasi *w, int32_t grant)
 {
@@ -14,7 +21,7 @@ static uint32_t take_room(struct wasi *w, int32_t grant)
 	if (w->grants[grant].files < g->max_files)
 		return W_SUCCESS;
 	denial_add(w, "create", str_of(g->guest), true);
-	return W_NOSPC;
+	return not_made(w, grant, WASI_LACKS_FILES);
 }
 
 static uint32_t add_dir(struct wasi *w, uint32_t dir, struct str name,
@@ -27,7 +34,7 @@ static uint32_t add_dir(struct wasi *w, uint32_t dir, struct str name,
 		return e;
 	node = tree_add(&w->tree, dir, name, true);
 	if (node == TREE_NONE)
-		return W_NOSPC;
+		return not_made(w, grant, WASI_LACKS_FILES);
 	w->tree.nodes[node].made = true;
 	w->grants[grant].files++;
 	*ret = node;
@@ -96,6 +103,10 @@ static uint32_t new_stage(struct wasi *w, int32_t grant, uint32_t node,
 	if (w->host->open)
 		e = w->host->open(w->host->data, (uint32_t)grant, path,
 				  WASI_OPEN_WRITE | WASI_OPEN_CREATE, ret);
+	if (e == EDQUOT)
+		return not_made(w, grant, WASI_LACKS_FILES);
+	if (e == ENOSPC)
+		return not_made(w, grant, WASI_LACKS_SPACE);
 	if (e)
 		return wasi_errno(w, e);
 	if (ret->fd < 0)
@@ -119,7 +130,7 @@ uint32_t made_file(struct wasi *w, const struct spot *s, uint32_t *ret)
 		return e;
 	node = tree_add(&w->tree, dir, name, false);
 	if (node == TREE_NONE)
-		return W_NOSPC;
+		return not_made(w, grant, WASI_LACKS_FILES);
 	e = new_stage(w, grant, node, &opened);
 	if (e) {
 		tree_remove(&w->tree, node);

@@ -23,6 +23,15 @@ static uint32_t check_made(struct wasi *w, const struct spot *s)
 	return e ? e : path_denied(w, s, true);
 }
 
+/* The guest makes room, so it knows of what found none. */
+static void take_away(struct wasi *w, uint32_t node)
+{
+	int32_t grant = tree_writer(&w->tree, w->tree.nodes[node].parent);
+
+	w->grants[grant].lacks = WASI_LACKS_NOTHING;
+	made_remove(w, node);
+}
+
 uint32_t call_path_create_directory(struct wasi *w, const struct guest *g,
 				    const wasmtime_val_raw_t *a)
 {
@@ -58,7 +67,7 @@ uint32_t call_path_unlink_file(struct wasi *w, const struct guest *g,
 		return e;
 	if (w->tree.nodes[s.node].directory)
 		return W_ISDIR;
-	made_remove(w, s.node);
+	take_away(w, s.node);
 	return W_SUCCESS;
 }
 
@@ -80,7 +89,7 @@ uint32_t call_path_remove_directory(struct wasi *w, const struct guest *g,
 		return W_INVAL;
 	if (w->tree.nodes[s.node].first != TREE_NONE)
 		return W_NOTEMPTY;
-	made_remove(w, s.node);
+	take_away(w, s.node);
 	return W_SUCCESS;
 }
 

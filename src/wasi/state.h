@@ -50,6 +50,7 @@ struct grant_state {
 	uint64_t opens; /* so far */
 	uint64_t bytes; /* read: so far; write: size of all files */
 	uint64_t files; /* write directories: made so far */
+	enum wasi_lack lacks; /* one was not made, and none removed since */
 };
 
 struct call_row;

@@ -37,6 +37,7 @@ struct tree_node {
 	bool touched; /* opened for writing: it exists */
 	int fd;	      /* stage; owned if made, else of the plan */
 	uint64_t handle, size;
+	uint8_t lacks; /* enum wasi_lack: what was written is not all there */
 	bool has_atim, has_mtim; /* set by the guest */
 	uint64_t atim_ns, mtim_ns;
 };

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "wasi/handles.h"
 #include "wasi/state.h"
+#include "wasi/written.h"
 
 static void cleanup_wasi(struct wasi **w)
 {
@@ -26,22 +27,13 @@ int wasi_new(const volatile sig_atomic_t *stop, struct wasi **ret,
 	return 0;
 }
 
-static void forget_written(struct wasi *w)
-{
-	for (size_t i = 0; i < w->n_written; i++)
-		free((char *)w->written[i].path);
-	free(w->written);
-	w->written = NULL;
-	w->n_written = 0;
-}
-
 /* Costs what the last run left, not what there is room for. */
 static void forget_run(struct wasi *w)
 {
 	if (w->plan)
 		handles_clear(w);
 	tree_clear(&w->tree);
-	forget_written(w);
+	written_forget(w);
 	denial_clear(w);
 	w->report = (struct wasi_report){.denials = w->denials};
 	w->plan = NULL;
@@ -97,39 +89,10 @@ void wasi_bind(struct wasi *w, wasmtime_context_t *ctx,
 		w->memory = *memory;
 }
 
-/* All files that exist in write grants, with their paths. */
-static void list_written(struct wasi *w)
-{
-	const struct tree *t = &w->tree;
-	char path[WASI_PATH_MAX];
-
-	for (uint32_t i = 1; i < t->n; i++) {
-		const struct tree_node *n = &t->nodes[i];
-		struct wasi_written *all;
-		uint32_t top = i;
-
-		if (n->directory || !n->live || !n->touched)
-			continue;
-		while (n->made && (!t->nodes[top].directory ||
-				   t->nodes[top].write != n->write))
-			top = t->nodes[top].parent;
-		if (!tree_path(t, i, top, path, sizeof(path)))
-			continue;
-		all = realloc(w->written, (w->n_written + 1) * sizeof(*all));
-		if (!all)
-			return;
-		w->written = all;
-		all[w->n_written] = (struct wasi_written){
-			(uint32_t)n->write, strdup(path),
-			n->made ? n->handle : 0};
-		w->n_written += all[w->n_written].path != NULL;
-	}
-}
-
 void wasi_end(struct wasi *w, struct wasi_report *ret)
 {
 	if (w->plan) {
-		list_written(w);
+		written_list(w);
 		handles_clear(w);
 		for (uint32_t i = 0; i < w->plan->n_grants; i++)
 			if (w->plan->grants[i].fd >= 0)

@@ -118,6 +118,15 @@ enum wasi_end {
 	WASI_END_HOST,	 /* the conversation with the core broke */
 };
 
+/* What a write grant has not of what the guest wrote there.  The guest was told
+ * by an error; whether it made good for that is seen at the end of the run. */
+enum wasi_lack {
+	WASI_LACKS_NOTHING,
+	WASI_LACKS_BYTES, /* over max_bytes */
+	WASI_LACKS_FILES, /* over max_files */
+	WASI_LACKS_SPACE, /* the host could not store it */
+};
+
 struct wasi_denial {
 	const char *op;	  /* static: "open", "rename", ... */
 	const char *path; /* as the guest named it; at most 4096 bytes */
@@ -137,6 +146,11 @@ struct wasi_report {
 	const struct wasi_denial *denials;
 	size_t n_denials;
 	uint64_t more_denials; /* that did not fit */
+	/* Of what would be published: a file that a write was refused of and
+	 * that was not truncated since; a file that could not be made, and
+	 * none was removed since; more than one run may write. */
+	enum wasi_lack lacks;
+	const char *lacking; /* the grant's guest name, of the plan */
 };
 
 /* A file that the run wrote, in a write grant. */

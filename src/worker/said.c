@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/str.h"
 
 static struct outcome_text words(const char *s)
 {
@@ -168,13 +169,39 @@ static void add_written(const struct wasi *w, struct run_result *ret)
 	const struct wasi_written *list;
 	size_t n = wasi_written(w, &list), i;
 
-	if (n > OUTCOME_WRITTEN_MAX)
-		n = OUTCOME_WRITTEN_MAX;
 	for (i = 0; i < n; i++)
 		ret->written[i] = (struct outcome_written){
 			list[i].grant, list[i].handle, words(list[i].path)};
 	ret->outcome.written = ret->written;
 	ret->outcome.n_written = (uint32_t)n;
+}
+
+/* A run is not ok when what it wrote is not all there. */
+static void judge_files(const struct said *s, struct run_result *ret)
+{
+	static const struct {
+		uint32_t status;
+		const char *name, *why;
+	} rows[] = {
+		[WASI_LACKS_BYTES] = {REDOMA_STATUS_DENIED, "Denied",
+				      "more than max_bytes was written"},
+		[WASI_LACKS_FILES] = {REDOMA_STATUS_DENIED, "Denied",
+				      "more than max_files was written"},
+		[WASI_LACKS_SPACE] = {REDOMA_STATUS_ERROR, "PublishError",
+				      "the host could not keep all that was "
+				      "written, as when its disk is full"},
+	};
+	struct outcome *o = &ret->outcome;
+
+	if (o->status != REDOMA_STATUS_OK || !s->wasi.lacks)
+		return;
+	o->status = rows[s->wasi.lacks].status;
+	o->exit_code = 1;
+	snprintf(ret->text, sizeof ret->text,
+		 "write %s: %s; nothing is published",
+		 SHOW(str_of(s->wasi.lacking)), rows[s->wasi.lacks].why);
+	o->name = words(rows[s->wasi.lacks].name);
+	o->message = words(ret->text);
 }
 
 void said_outcome(const struct said *s, const struct wasi *w,
@@ -186,6 +213,7 @@ void said_outcome(const struct said *s, const struct wasi *w,
 	if (s->output_over ||
 	    (o->status == REDOMA_STATUS_OK && ret->value.len > s->output_left))
 		o->status = REDOMA_STATUS_OUTPUT_LIMIT;
+	judge_files(s, ret);
 	if (o->status != REDOMA_STATUS_OK)
 		ret->value.len = 0;
 	add_denials(s, o);

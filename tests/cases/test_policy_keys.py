@@ -134,10 +134,19 @@ def _():
     expect(r, "error", says="ENOSPC")
     need(r.json["denials"][0]["path"] == "/o/f", r.about())
     many = ("const fs = require('node:fs'); let n = 0; try { for (; n < 9; n++)"
-            "fs.writeFileSync('/o/' + n, 'x') } catch (e) { [n, e.code] }")
+            "fs.writeFileSync('/o/' + n, 'x') } catch (e) {"
+            "console.log(n, e.code) }")
     rule = (f"write: [{{host: {out}/, as: /o/, max_bytes: 1KiB, "
             "max_files: %d}]")
-    expect(under(rule % 4, many), "ok", value=[4, "ENOSPC"])
+    shutil.rmtree(out)
+    out.mkdir()
+    expect(under(rule % 4, many), "denied", says="max_files",
+           stdout="4 ENOSPC\n")
+    need(not list(out.iterdir()), "some of them published")
+    room = f"{many} fs.unlinkSync('/o/0'); fs.writeFileSync('/o/9', 'x')"
+    expect(under(rule % 4, room), "ok", stdout="4 ENOSPC\n")
+    need(sorted(p.name for p in out.iterdir()) == ["1", "2", "3", "9"],
+         "not what it made room for")
     r = js(WRITE % 10, "--write", f"{out}/f=/o/f:9B")
     expect(r, "error", says="ENOSPC")
     (out / "f").write_text("before")
@@ -147,6 +156,51 @@ def _():
         r = under(rule % mode, WRITE % 2)
         need((r.code == 0) == (mode != "create"), f"{mode}: {r.about()}")
         need((out / "f").read_text() == want, f"{mode}: {r.about()}")
+
+
+# What a guest does that writes too much and does not look.
+CARELESS = {
+    "js": "const fs = require('node:fs'); const of = f => { try { f() }"
+          "catch (e) { console.log(e.code) } };"
+          "of(() => { fs.writeFileSync('/o/f', 'x'.repeat(8));"
+          "fs.appendFileSync('/o/f', 'y'.repeat(8)) }); %s 'done'",
+    "py": "import os\ntry:\n    with open('/o/f', 'w') as f:\n"
+          "        f.write('x' * 8); f.flush(); f.write('y' * 8)\n"
+          "except OSError as e:\n    print(e.strerror)\n%s\n'done'",
+}
+
+
+def careless(kind, mends=""):
+    lang = kind.split()[-1]
+    return source(CARELESS[lang] % mends, f"agent.{lang}")
+
+
+@case("write: what does not fit and the guest ends well all the same")
+def _():
+    out = scratch() / "o"
+    mends = {"js": "fs.truncateSync('/o/f', 4);",
+             "py": "os.truncate('/o/f', 4)"}
+    for kind in ("js", "py", "native js", "native py"):
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        (out / "f").write_text("before")
+        how = ["run"] + ["--native"] * kind.startswith("native")
+        r = run_json(*how, careless(kind), "--write", f"{out}/f=/o/f:10B")
+        expect(r, "denied", says="more than max_bytes was written")
+        need(r.code == 4 and r.json["exit_code"] == 1, r.about())
+        need("value" not in r.json and "files" not in r.json, r.about())
+        need((out / "f").read_text() == "before", f"{kind}: published")
+        need([(d["op"], d["path"], d["allow"]) for d in r.json["denials"]] ==
+             [("write", "/o/f", f'write: [{{host: "{out}/f", as: "/o/f", '
+               'max_bytes: 20B}]')], r.about())
+        lang = kind.split()[-1]
+        r = run_json(*how, careless(kind, mends[lang]), "--write",
+                     f"{out}/f=/o/f:10B")
+        expect(r, "ok", value="done")
+        need((out / "f").read_text() == "xxxx", f"{kind}: {r.about()}")
+        r = run_json(*how, careless(kind), "--write", f"{out}/f=/o/f:16B")
+        expect(r, "ok", value="done")
+        need((out / "f").read_text() == "x" * 8 + "y" * 8, r.about())
 
 
 @case("env: only what is named, by file and by command line")

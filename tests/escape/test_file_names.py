@@ -265,24 +265,31 @@ def _():
     fs.writeFileSync('/o/f', 'x');
     const of = f => { try { f(); return 'went'; } catch (e) { return e.code } };
     const fd = fs.openSync('/o/f', 'r+');
-    [of(() => fs.truncateSync('/o/f', 2 ** 40)),
+    const said = [of(() => fs.truncateSync('/o/f', 2 ** 40)),
      of(() => fs.ftruncateSync(fd, 2 ** 40)),
-     of(() => fs.writeSync(fd, 'x', 2 ** 40))]"""
-    r = js(code, "--write", f"{o}/=/o/:1MiB")
+     of(() => fs.writeSync(fd, 'x', 2 ** 40))];"""
+    r = js(f"{code} console.log(...said)", "--write", f"{o}/=/o/:1MiB")
+    expect(r, "denied", stdout="ENOSPC ENOSPC ENOSPC\n")
+    need(not list(o.iterdir()), "published, and not what it wanted")
+    r = js(f"{code} fs.truncateSync('/o/f', 1); said", "--write",
+           f"{o}/=/o/:1MiB")
     expect(r, "ok", value=["ENOSPC"] * 3)
     need((o / "f").stat().st_size == 1, "published larger than its grant")
 
 
-@case("C247 100,000 files: up to the cap, and the cap is told")
+@case("C247 100,000 files: refused at the cap, told, and none published")
 def _():
     o = fresh("out")
     p = write("many.yaml", f"redoma: 1\nwrite: [{{host: {o}/, as: /o/, "
               "max_bytes: 64MiB, max_files: 50}]\n")
     r = module("files", "put-many", "/o/f", "100000",
                options=("--policy", p))
-    need(lines(r) == ["50 ENOSPC"], r.about())
-    need(len(os.listdir(o)) == 50, f"{len(os.listdir(o))} published")
+    expect(r, "denied", says="max_files", stdout="50 ENOSPC\n")
+    need(not os.listdir(o), f"{len(os.listdir(o))} published")
     need(r.json["denials"], "nothing says why")
+    r = module("files", "put-many", "/o/f", "50", options=("--policy", p))
+    expect(r, "ok", stdout="50 ok\n")
+    need(len(os.listdir(o)) == 50, f"{len(os.listdir(o))} published")
     need(all((o / n).lstat().st_mode == 0o100644 for n in os.listdir(o)),
          "modes")
 

@@ -177,6 +177,133 @@ static void quota_of_a_file(void **state)
 	world_free(t);
 }
 
+static enum wasi_lack lacks(struct world *t)
+{
+	const struct wasi_written *all;
+
+	written(t, &all);
+	if (t->report.lacks)
+		assert_non_null(t->report.lacking);
+	return t->report.lacks;
+}
+
+/* What a guest does about a write that was refused; whether that is enough. */
+static void what_was_refused_is_missing(void **state)
+{
+	static const struct {
+		enum wasi_lack want;
+		uint64_t size; /* UINT64_MAX: it does nothing */
+	} rows[] = {
+		{WASI_LACKS_BYTES, UINT64_MAX}, {WASI_LACKS_NOTHING, 0},
+		{WASI_LACKS_NOTHING, 8},	{WASI_LACKS_BYTES, 9},
+		{WASI_LACKS_BYTES, 11},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct world *t = world_new();
+		uint32_t fd;
+
+		world_grant(t, GRANT_WRITE_FILE, "/f", NULL)->max_bytes = 10;
+		world_begin(t);
+		fd = must_open(t, "f", OFLAG_CREAT, WR);
+		assert_int_equal(write_text(t, fd, "01234567"), 0);
+		assert_int_equal(write_text(t, fd, "890"), W_NOSPC);
+		if (rows[i].size != UINT64_MAX)
+			assert_int_equal(call(t, "fd_filestat_set_size", fd,
+					      rows[i].size),
+					 rows[i].size > 10 ? W_NOSPC : 0);
+		assert_int_equal(lacks(t), rows[i].want);
+		world_free(t);
+	}
+}
+
+/* Whoever asks for room and gets none has lost nothing. */
+static void no_room_is_no_loss(void **state)
+{
+	struct world *t = world_new();
+	uint32_t fd;
+
+	(void)state;
+	world_grant(t, GRANT_WRITE_FILE, "/f", NULL)->max_bytes = 10;
+	world_begin(t);
+	fd = must_open(t, "f", OFLAG_CREAT, WR);
+	assert_int_equal(call(t, "fd_allocate", fd, 0, 11), W_NOSPC);
+	assert_int_equal(lacks(t), WASI_LACKS_NOTHING);
+	world_free(t);
+}
+
+/* The host's own disk is full. */
+static void a_full_disk_is_a_loss(void **state)
+{
+	struct world *t = world_new();
+	int full = open("/dev/full", O_RDWR | O_CLOEXEC);
+	uint32_t fd;
+
+	(void)state;
+	assert_true(full >= 0);
+	world_grant(t, GRANT_WRITE_FILE, "/f", NULL);
+	world_begin(t);
+	fd = must_open(t, "f", OFLAG_CREAT, WR);
+	assert_int_equal(write_text(t, fd, "0"), 0);
+	assert_int_equal(dup3(full, t->grants[0].fd, O_CLOEXEC),
+			 t->grants[0].fd);
+	close(full);
+	assert_int_equal(write_text(t, fd, "1"), W_NOSPC);
+	assert_int_equal(t->w->report.n_denials, 0);
+	assert_int_equal(lacks(t), WASI_LACKS_SPACE);
+	world_free(t);
+}
+
+/* Of a directory: removed is made good, replaced is not. */
+static void files_that_were_not_made(void **state)
+{
+	static const struct {
+		enum wasi_lack want;
+		const char *unlinks, *renames;
+	} rows[] = {
+		{WASI_LACKS_FILES, NULL, NULL},
+		{WASI_LACKS_FILES, NULL, "w/b"},
+		{WASI_LACKS_NOTHING, "w/a", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct world *t = world_new();
+
+		world_grant(t, GRANT_WRITE_DIR, "/w", NULL)->max_files = 2;
+		world_begin(t);
+		must_open(t, "w/a", OFLAG_CREAT, WR);
+		must_open(t, "w/b", OFLAG_CREAT, WR);
+		assert_int_equal(open_at(t, 3, "w/c", OFLAG_CREAT, WR),
+				 W_NOSPC);
+		if (rows[i].unlinks)
+			assert_int_equal(path_call(t, "path_unlink_file",
+						   rows[i].unlinks), 0);
+		if (rows[i].renames)
+			assert_int_equal(rename_to(t, "w/a", rows[i].renames),
+					 0);
+		assert_int_equal(lacks(t), rows[i].want);
+		world_free(t);
+	}
+}
+
+/* A file that lost something and is gone itself is no loss. */
+static void what_is_removed_lacks_nothing(void **state)
+{
+	struct world *t = world_new();
+	uint32_t fd;
+
+	(void)state;
+	world_grant(t, GRANT_WRITE_DIR, "/w", NULL)->max_bytes = 4;
+	world_begin(t);
+	fd = must_open(t, "w/a", OFLAG_CREAT, WR);
+	assert_int_equal(write_text(t, fd, "01234"), W_NOSPC);
+	assert_int_equal(path_call(t, "path_unlink_file", "w/a"), 0);
+	assert_int_equal(lacks(t), WASI_LACKS_NOTHING);
+	world_free(t);
+}
+
 static void append_goes_to_the_end(void **state)
 {
 	struct world *t = world_new();
@@ -518,6 +645,11 @@ int main(void)
 		cmocka_unit_test(read_and_replace),
 		cmocka_unit_test(replace_in_a_read_directory),
 		cmocka_unit_test(quota_of_a_file),
+		cmocka_unit_test(what_was_refused_is_missing),
+		cmocka_unit_test(no_room_is_no_loss),
+		cmocka_unit_test(a_full_disk_is_a_loss),
+		cmocka_unit_test(files_that_were_not_made),
+		cmocka_unit_test(what_is_removed_lacks_nothing),
 		cmocka_unit_test(append_goes_to_the_end),
 		cmocka_unit_test(directory_takes_new_files),
 		cmocka_unit_test(renames_stay_in_the_grant),
