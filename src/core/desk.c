@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/nearest.h"
 #include "core/desk_state.h"
 #include "policy/tools.h"
 #include "wire/push.h"
@@ -17,7 +18,6 @@
 
 #define WHERE "core"
 #define DENIED "ToolDenied"
-#define DENIALS_MAX 64
 #define ANSWER_ROOM 64 /* for a failure that can always be told */
 #define ERROR_MAX 200 /* of a failure's words, in the result */
 
@@ -80,6 +80,8 @@ void desk_close(struct desk *d)
 	close(d->wake);
 	result_calls_free(d->calls, d->n_calls);
 	result_denials_free(d->denials, d->n_denials);
+	for (size_t i = 0; i < DESK_DENIALS_MAX; i++)
+		where_free(d->wide[i]);
 	buf_done(&d->part);
 	free(d->counts);
 	d->counts = NULL;
@@ -125,35 +127,50 @@ static int note_end(struct result_call *row, uint64_t now, const char *name,
 	return row->error ? 0 : -1;
 }
 
-/* Same name and same line: counted once more. */
-static int note_denial(struct desk *d, struct str name, struct buf *allow)
+/* A denial of that name and reason; NULL: there is none yet. */
+static struct result_denial *find_denial(struct desk *d, struct str name,
+					 const char *why)
 {
-	struct result_denial *grown, *to;
-
 	for (size_t i = 0; i < d->n_denials; i++) {
 		struct result_denial *at = &d->denials[i];
 
-		if (!strcmp(at->allow, allow->data) &&
-		    str_equal(name, (struct str){at->path, at->path_len})) {
-			at->count++;
-			return 0;
-		}
+		if (!strcmp(at->why, why) &&
+		    str_equal(name, (struct str){at->path, at->path_len}))
+			return at;
 	}
-	if (d->n_denials == DENIALS_MAX)
-		return 0;
-	grown = realloc(d->denials, (d->n_denials + 1) * sizeof *grown);
-	if (!grown)
+	return NULL;
+}
+
+static int new_denial(struct desk *d, struct str name, const char *why,
+		      struct result_denial **ret)
+{
+	struct result_denial to = {.op = "tool", .path_len = name.len};
+
+	if (!d->denials)
+		d->denials = calloc(DESK_DENIALS_MAX, sizeof *d->denials);
+	to.path = strndup(name.p, name.len);
+	to.why = strdup(why);
+	if (!d->denials || !to.path || !to.why) {
+		free(to.path);
+		free(to.why);
 		return -1;
-	d->denials = grown;
-	to = &grown[d->n_denials];
-	*to = (struct result_denial){.op = "tool", .count = 1,
-				     .path_len = name.len};
-	to->path = strndup(name.p, name.len);
-	if (!to->path)
+	}
+	*ret = &d->denials[d->n_denials++];
+	**ret = to;
+	return 0;
+}
+
+/* What would let through this call, and those before it that failed alike. */
+static int widen(struct where **wide, const struct tool_grant *t,
+		 const struct json_value *args)
+{
+	struct where *next = NULL;
+
+	if (where_widen(*wide ? *wide : t->where, args, &next, NULL))
 		return -1;
-	d->n_denials++;
-	to->allow = buf_take(allow);
-	return to->allow ? 0 : -1;
+	where_free(*wide);
+	*wide = next;
+	return 0;
 }
 
 /* One call on its way in. */
@@ -179,43 +196,83 @@ static int fail(struct coming *in, const char *name, const char *message,
 				b.len, err);
 }
 
-static int deny(struct coming *in, uint64_t max_calls, const char *why,
-		struct redoma_error *err)
+struct refusal {
+	const char *why;
+	uint64_t max_calls;
+	const struct where *where;
+	const struct json_value *args; /* not allowed by `where`, or NULL */
+};
+
+/* Same name and same reason: counted once more. */
+static int note_denial(struct coming *in, const struct refusal *f)
 {
 	CLEANUP(buf_done) struct buf allow = {0};
 	struct desk *d = in->desk;
+	struct str name = in->call.name;
+	const struct where *where = f->where;
+	struct result_denial *to = find_denial(d, name, f->why);
 
-	if (tools_print_allow(in->call.name, in->tool, max_calls, &allow) ||
-	    note_denial(d, in->call.name, &allow))
+	if (!to && d->n_denials == DESK_DENIALS_MAX)
+		return 0;
+	if (!to && new_denial(d, name, f->why, &to))
+		return -1;
+	to->count++;
+	if (f->args) {
+		struct where **wide = &d->wide[to - d->denials];
+
+		if (widen(wide, in->tool, f->args))
+			return -1;
+		where = *wide;
+	}
+	if (tools_print_allow(name, f->max_calls, where, &allow))
+		return -1;
+	free(to->allow);
+	to->allow = buf_take(&allow);
+	return to->allow ? 0 : -1;
+}
+
+static int deny(struct coming *in, const struct refusal *f,
+		struct redoma_error *err)
+{
+	if (note_denial(in, f))
 		return err_nomem(err, WHERE);
-	if (d->want.policy->end_on_denied)
+	if (in->desk->want.policy->end_on_denied)
 		*in->ret = DESK_DENIED;
-	return fail(in, DENIED, why, err);
+	return fail(in, DENIED, f->why, err);
 }
 
 static int deny_unknown(struct coming *in, struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf why = {0};
 	const struct policy *p = in->desk->want.policy;
+	const char *names[TOOLS_MAX + 1] = {0};
+	const char *near;
 
-	if (buf_addf(&why, "%s is not granted; the tools of this run are ",
-		     SHOW(in->call.name)))
+	for (size_t i = 0; i < p->n_tools; i++)
+		names[i] = p->tools[i].name;
+	near = nearest_name(in->call.name, names);
+	if (buf_addf(&why, "%s is not granted; ", SHOW(in->call.name)) ||
+	    (near && buf_addf(&why, "did you mean %s? ", near)) ||
+	    buf_addf(&why, "the tools of this run are "))
 		return err_nomem(err, WHERE);
 	for (size_t i = 0; i < p->n_tools; i++)
-		if (buf_addf(&why, "%s%s", i ? ", " : "", p->tools[i].name))
+		if (buf_addf(&why, "%s%s", i ? ", " : "", names[i]))
 			return err_nomem(err, WHERE);
-	return deny(in, POLICY_UNSET, why.data, err);
+	return deny(in, &(struct refusal){why.data, POLICY_UNSET, NULL, NULL},
+		    err);
 }
 
 static int deny_more(struct coming *in, struct redoma_error *err)
 {
 	uint64_t max = in->tool->max_calls;
+	uint64_t more = max > POLICY_UNSET / 2 ? POLICY_UNSET
+					       : max ? 2 * max : 1;
 	char why[200];
 
 	snprintf(why, sizeof why, "%s may be called %llu time%s in one run, "
 		 "and was", in->tool->name, (unsigned long long)max,
 		 max == 1 ? "" : "s");
-	return deny(in, max > POLICY_UNSET / 2 ? POLICY_UNSET : 2 * max, why,
+	return deny(in, &(struct refusal){why, more, in->tool->where, NULL},
 		    err);
 }
 
@@ -234,7 +291,10 @@ static int check_args(struct coming *in, bool *ret_ok, struct redoma_error *err)
 		return fail(in, "TypeError", "the arguments of a tool are one "
 			    "JSON object", err);
 	if (where_check(in->tool->where, json_root(doc), &why))
-		return deny(in, in->tool->max_calls, why.text, err);
+		return deny(in,
+			    &(struct refusal){why.text, in->tool->max_calls,
+					      NULL, json_root(doc)},
+			    err);
 	*ret_ok = true;
 	return 0;
 }

@@ -5,6 +5,9 @@
 #include <pthread.h>
 #include "base/buf.h"
 #include "core/desk.h"
+#include "policy/where.h"
+
+#define DESK_DENIALS_MAX 64
 
 /* Alive while the run or an unanswered call has a share. */
 struct desk {
@@ -22,8 +25,10 @@ struct desk {
 	struct buf part;  /* of a call that comes in several frames */
 	struct result_call *calls; /* owned */
 	size_t n_calls, room_calls;
-	struct result_denial *denials; /* owned */
+	struct result_denial *denials; /* owned; room for all */
 	size_t n_denials;
+	struct where *wide[DESK_DENIALS_MAX]; /* owned: what would allow all
+						 that a denial counts */
 };
 
 struct redoma_call {

@@ -44,6 +44,7 @@ void result_denials_free(struct result_denial *d, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		free(d[i].path);
 		free(d[i].allow);
+		free(d[i].why);
 	}
 	free(d);
 }
@@ -186,7 +187,7 @@ static int print_allow(const struct result_denial *d, struct buf *line)
 
 	if (!strcmp(d->op, "tool"))
 		return tools_print_allow((struct str){d->path, d->path_len},
-					 NULL, POLICY_UNSET, line);
+					 POLICY_UNSET, NULL, line);
 	if (strcmp(d->op, "mkdir"))
 		return policy_print_allow(d->path, d->path_len, d->write, line);
 	return buf_add(&path, d->path, d->path_len) || buf_add(&path, "/", 1) ||
@@ -216,6 +217,8 @@ static void put_denial(struct json_writer *w, const struct redoma_result *r,
 		json_write_end(w, '}');
 		return;
 	}
+	if (d->why)
+		put_text(w, "why", d->why);
 	if (d->allow)
 		put_text(w, "allow", d->allow);
 	else if (!d->path_len)

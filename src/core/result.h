@@ -16,6 +16,7 @@ struct result_denial {
 	bool write;
 	char *allow; /* owned; the policy line that allows it, or NULL: made of
 			the rest */
+	char *why; /* owned; a sentence, or NULL */
 };
 
 struct result_file {

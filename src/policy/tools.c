@@ -124,25 +124,21 @@ int tools_option(struct policy *p, struct str value, struct redoma_error *err)
 }
 
 /* The name in quotes: it may be a guest's. */
-int tools_print_allow(struct str name, const struct tool_grant *t,
-		      uint64_t max_calls, struct buf *out)
+int tools_print_allow(struct str name, uint64_t max_calls,
+		      const struct where *where, struct buf *out)
 {
-	const char *where = t && t->where && max_calls != t->max_calls
-				    ? where_text(t->where)
-				    : NULL;
+	bool plain = max_calls == POLICY_UNSET && where_is_empty(where);
 
-	if (!t || (max_calls == POLICY_UNSET && !where))
-		return buf_addf(out, "tools: [") ||
-		       json_put_string(out, name.p, name.len) ||
-		       buf_add(out, "]", 1);
-	if (buf_addf(out, "tools: [{name: ") ||
+	if (buf_addf(out, plain ? "tools: [" : "tools: [{name: ") ||
 	    json_put_string(out, name.p, name.len))
 		return -1;
 	if (max_calls != POLICY_UNSET &&
 	    buf_addf(out, ", max_calls: %" PRIu64, max_calls))
 		return -1;
-	return (where && buf_addf(out, ", where: %s", where)) ||
-	       buf_addf(out, "}]");
+	if (!where_is_empty(where) &&
+	    buf_addf(out, ", where: %s", where_text(where)))
+		return -1;
+	return buf_addf(out, plain ? "]" : "}]");
 }
 
 static int print_tool(const struct tool_grant *t, struct buf *out)

@@ -18,10 +18,9 @@ MUST_CHECK int tools_copy(const struct policy *p, struct policy *to,
 MUST_CHECK int tools_contain(const struct policy *outer,
 			     const struct policy *inner,
 			     struct redoma_error *err);
-/* The line that allows what was refused: the tool as it was granted (NULL: it
- * was not) but for its calls, or, if those are the same, for its arguments. */
-MUST_CHECK int tools_print_allow(struct str name, const struct tool_grant *t,
-				 uint64_t max_calls, struct buf *out);
+/* The line that grants a tool on these terms; name may be a guest's. */
+MUST_CHECK int tools_print_allow(struct str name, uint64_t max_calls,
+				 const struct where *where, struct buf *out);
 const struct tool_grant *tools_find(const struct policy *p, struct str name);
 void tools_done(struct policy *p);
 

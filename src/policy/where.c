@@ -1,4 +1,4 @@
-#include "policy/where.h"
+#include "policy/where_rule.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,29 +12,8 @@
 #include "policy/read.h"
 
 #define WHERE "policy"
-#define RULES_MAX 64
-#define DEPTH_MAX 8
 
-enum bound {
-	MINIMUM,
-	MAXIMUM,
-	EXCLUSIVE_MINIMUM,
-	EXCLUSIVE_MAXIMUM,
-	MIN_LENGTH,
-	MAX_LENGTH,
-	MIN_ITEMS,
-	MAX_ITEMS,
-	BOUNDS
-};
-
-/* In the order of enum bound.  sign: +1 what is bounded may not be less, -1
- * not more; strict: nor equal. */
-static const struct bound_row {
-	const char *name;
-	int sign;
-	bool strict;
-	enum json_kind kind;
-} bound_rows[BOUNDS] = {
+const struct bound_row where_bounds[BOUNDS] = {
 	{"minimum", 1, false, JSON_NUMBER},
 	{"maximum", -1, false, JSON_NUMBER},
 	{"exclusiveMinimum", 1, true, JSON_NUMBER},
@@ -45,44 +24,19 @@ static const struct bound_row {
 	{"maxItems", -1, false, JSON_ARRAY},
 };
 
-/* In the order of enum json_kind, and what is a number too. */
-static const char *const type_names[] = {
+const char *const where_types[TYPES + 1] = {
 	"null", "boolean", "number", "string", "array", "object", "integer",
 	NULL,
 };
-#define TYPE_INTEGER 6
 
-struct choice {
-	enum json_kind kind;
-	char *text; /* owned: of a string, a number, "true", "false" */
-	size_t len;
-};
-
-struct rule {
-	char *name;	/* owned: the argument */
-	unsigned types; /* bit n: type_names[n]; 0: any */
-	char *bound[BOUNDS]; /* owned decimals, or NULL */
-	bool has_choices;
-	struct choice *choices; /* owned */
-	size_t n_choices;
-	struct rule *items; /* owned, or NULL */
-};
-
-struct where {
-	_Atomic int shares;
-	char *text; /* owned */
-	struct rule rules[RULES_MAX];
-	size_t n_rules;
-};
-
-static void rule_done(struct rule *r)
+void where_rule_done(struct rule *r)
 {
 	for (size_t i = 0; i < BOUNDS; i++)
 		free(r->bound[i]);
 	for (size_t i = 0; i < r->n_choices; i++)
 		free(r->choices[i].text);
 	if (r->items)
-		rule_done(r->items);
+		where_rule_done(r->items);
 	free(r->items);
 	free(r->choices);
 	free(r->name);
@@ -101,12 +55,12 @@ void where_free(struct where *w)
 	if (!w || atomic_fetch_sub(&w->shares, 1) > 1)
 		return;
 	for (size_t i = 0; i < w->n_rules; i++)
-		rule_done(&w->rules[i]);
+		where_rule_done(&w->rules[i]);
 	free(w->text);
 	free(w);
 }
 
-static void where_cleanup(struct where **w)
+void where_cleanup(struct where **w)
 {
 	where_free(*w);
 }
@@ -123,7 +77,7 @@ static int read_type(struct rule *r, const struct tree *v,
 
 	for (; at; at = v->kind == TREE_LIST ? at->next : NULL) {
 		unsigned n = 0;
-		int e = read_word(at, "type", type_names, &n, err);
+		int e = read_word(at, "type", where_types, &n, err);
 
 		if (e)
 			return e;
@@ -179,7 +133,7 @@ static int read_enum(struct rule *r, const struct tree *v,
 static int read_bound(struct rule *r, size_t i, const struct tree *v,
 		      struct redoma_error *err)
 {
-	const struct bound_row *row = &bound_rows[i];
+	const struct bound_row *row = &where_bounds[i];
 	bool counts = row->kind != JSON_NUMBER;
 	struct str s;
 	int e = read_scalar(v, row->name, &s, err);
@@ -211,7 +165,7 @@ static int read_keyword(struct rule *r, const struct tree *v, int depth,
 			struct redoma_error *err)
 {
 	for (size_t i = 0; i < BOUNDS; i++)
-		if (str_equal(v->key, str_of(bound_rows[i].name)))
+		if (str_equal(v->key, str_of(where_bounds[i].name)))
 			return read_bound(r, i, v, err);
 	if (str_equal(v->key, STR("type")))
 		return read_type(r, v, err);
@@ -316,7 +270,7 @@ static bool bounds_within(const struct rule *o, const struct rule *i)
 		if (!o->bound[n])
 			continue;
 		if (!i->bound[n] ||
-		    bound_rows[n].sign *
+		    where_bounds[n].sign *
 				    decimal_compare(str_of(i->bound[n]),
 						    str_of(o->bound[n])) < 0)
 			return false;
@@ -347,141 +301,3 @@ bool where_within(const struct where *outer, const struct where *inner)
 	return true;
 }
 
-/* ---- the check ---- */
-
-static struct str digits_of(const struct json_value *v)
-{
-	struct str s = {0};
-
-	s.p = json_digits(v, &s.len);
-	return s;
-}
-
-static struct str string_of(const struct json_value *v)
-{
-	struct str s = {0};
-
-	s.p = json_string(v, &s.len);
-	return s;
-}
-
-static bool type_fits(const struct rule *r, const struct json_value *v)
-{
-	enum json_kind kind = json_kind(v);
-
-	if (!r->types || r->types & 1u << kind)
-		return true;
-	return r->types & 1u << TYPE_INTEGER && kind == JSON_NUMBER &&
-	       decimal_is_whole(digits_of(v));
-}
-
-static bool choice_fits(const struct choice *c, const struct json_value *v)
-{
-	enum json_kind kind = json_kind(v);
-
-	if (c->kind != kind)
-		return false;
-	switch (kind) {
-	case JSON_NUMBER:
-		return !decimal_compare(str_of(c->text), digits_of(v));
-	case JSON_STRING:
-		return str_equal((struct str){c->text, c->len}, string_of(v));
-	case JSON_BOOL:
-		return json_is_true(v) == !strcmp(c->text, "true");
-	default:
-		return true;
-	}
-}
-
-static bool any_choice(const struct rule *r, const struct json_value *v)
-{
-	for (size_t i = 0; i < r->n_choices; i++)
-		if (choice_fits(&r->choices[i], v))
-			return true;
-	return !r->has_choices;
-}
-
-static size_t code_points(struct str s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s.len; i++)
-		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
-	return n;
-}
-
-static bool bound_fits(const struct rule *r, size_t i,
-		       const struct json_value *v)
-{
-	const struct bound_row *row = &bound_rows[i];
-	char room[24];
-	struct str s;
-	int order;
-
-	if (json_kind(v) != row->kind)
-		return false;
-	if (row->kind == JSON_NUMBER) {
-		s = digits_of(v);
-	} else {
-		snprintf(room, sizeof room, "%zu",
-			 row->kind == JSON_STRING ? code_points(string_of(v))
-						  : json_count(v));
-		s = str_of(room);
-	}
-	order = row->sign * decimal_compare(s, str_of(r->bound[i]));
-	return row->strict ? order > 0 : order >= 0;
-}
-
-static int refuse(const char *name, const char *keyword, const char *value,
-		  struct redoma_error *err)
-{
-	return err_set(err, REDOMA_E_DENIED, WHERE,
-		       "argument %s: not within %s%s%.60s of its policy",
-		       SHOW(str_of(name)), keyword, *value ? " " : "", value);
-}
-
-static int check_rule(const struct rule *r, const char *name,
-		      const struct json_value *v, struct redoma_error *err)
-{
-	struct json_iter it = json_iter(v);
-
-	if (!type_fits(r, v))
-		return refuse(name, "the type", "", err);
-	if (!any_choice(r, v))
-		return refuse(name, r->n_choices > 1 ? "the enum" : "the const",
-			      "", err);
-	for (size_t i = 0; i < BOUNDS; i++)
-		if (r->bound[i] && !bound_fits(r, i, v))
-			return refuse(name, bound_rows[i].name, r->bound[i],
-				      err);
-	if (!r->items)
-		return 0;
-	if (json_kind(v) != JSON_ARRAY)
-		return refuse(name, "the items", "", err);
-	while (json_next(&it)) {
-		int e = check_rule(r->items, name, it.value, err);
-
-		if (e)
-			return e;
-	}
-	return 0;
-}
-
-int where_check(const struct where *w, const struct json_value *args,
-		struct redoma_error *err)
-{
-	for (size_t i = 0; w && i < w->n_rules; i++) {
-		const struct rule *r = &w->rules[i];
-		const struct json_value *v = json_member(args, r->name);
-		int e;
-
-		if (!v)
-			return err_set(err, REDOMA_E_DENIED, WHERE, "argument "
-				       "%s: its policy names it, and it is not "
-				       "there", SHOW(str_of(r->name)));
-		e = check_rule(r, r->name, v, err);
-		if (e)
-			return e;
-	}
-	return 0;
-}

@@ -29,5 +29,11 @@ bool where_within(const struct where *outer, const struct where *inner);
 /* args: an object.  REDOMA_E_DENIED: a sentence that names the argument. */
 MUST_CHECK int where_check(const struct where *w, const struct json_value *args,
 			   struct redoma_error *err);
+/* The narrowest such rules that allow all that w allows, and args: what args do
+ * not meet gives way, as far as it must, and all else stays.  A value that is
+ * too long for a person to judge is not taken over: that keyword goes. */
+MUST_CHECK int where_widen(const struct where *w, const struct json_value *args,
+			   struct where **ret, struct redoma_error *err);
+bool where_is_empty(const struct where *w); /* NULL too: it asks for nothing */
 
 #endif

@@ -383,12 +383,29 @@ def _():
               "await tools.t(); await tools.t()", "--tool", "t=cat")
     expect(r, "error", says="may be called 1 time")
     need(r.json["denials"] == [{"op": "tool", "path": "t", "count": 1,
+                                "why": "t may be called 1 time in one run, "
+                                "and was",
                                 "allow": 'tools: [{name: "t", max_calls: 2}]'
                                 }], r.about())
     where = "tools: [{name: t, where: {n: {maximum: 4}}}]"
     r = under(where, code, "--tool", "t=cat")
     expect(r, "error", says="not within maximum 4")
-    need(r.json["denials"][0]["allow"] == 'tools: ["t"]', r.about())
+    need("maximum 4" in r.json["denials"][0]["why"], r.about())
+    allow = r.json["denials"][0]["allow"]
+    need(allow == 'tools: [{name: "t", where: {n: {maximum: 5}}}]', r.about())
+    expect(under(allow, code, "--tool", "t=cat"), "ok", value={"n": 5})
+    pay = ("tools: [{name: t, max_calls: 9, where: {n: {type: integer, "
+           "maximum: 4}, to: {enum: [ana, rui]}}}]")
+    each = ("for (const a of [{n: 5, to: 'ana'}, {n: 7, to: 'eva'}, {n: 1}])"
+            "{ try { await tools.t(a) } catch { } }")
+    r = under(pay, each, "--tool", "t=cat")
+    need([(d["count"], d["allow"]) for d in r.json["denials"]] ==
+         [(2, 'tools: [{name: "t", max_calls: 9, where: {n: {type: [integer],'
+           ' maximum: 7}, to: {enum: ["ana", "rui", "eva"]}}}]'),
+          (1, 'tools: [{name: "t", max_calls: 9, where: {n: {type: [integer],'
+           ' maximum: 4}}}]')], r.about())
+    expect(under("tools: [search]", "await tools.serach()", "--tool",
+                 "search=cat"), "error", says='did you mean search? the tools')
     expect(under(where.replace("4", "5"), code, "--tool", "t=cat"), "ok")
     r = under(where + "\non_denied: end", code, "--tool", "t=cat")
     expect(r, "denied")

@@ -303,6 +303,8 @@ def _():
                *rule, "--tool", pay)
     expect(r, "error", says="may be called 1 time in one run")
     need(r.json["denials"] == [{"op": "tool", "path": "pay", "count": 1,
+                                "why": "pay may be called 1 time in one run, "
+                                "and was",
                                 "allow": 'tools: [{name: "pay", max_calls: 2, '
                                 'where: {amount: {maximum: 1000}}}]'}],
          str(r.json["denials"]))

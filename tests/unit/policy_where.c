@@ -178,6 +178,131 @@ static void decimals(void **state)
 	assert_false(decimal_is_whole(STR("1e-1")));
 }
 
+/* ---- what would let a refused call through ---- */
+
+static struct policy *with_where(const char *text)
+{
+	struct policy *p = NULL;
+	struct redoma_error err;
+	char all[2000];
+
+	snprintf(all, sizeof all,
+		 "redoma: 1\ntools: [{name: t, where: %s}]\n", text);
+	if (policy_parse(all, strlen(all), "/", &p, &err))
+		fail_msg("%s: %s", text, err.text);
+	return p;
+}
+
+static bool lets(const char *where, const char *args)
+{
+	CLEANUP(policy_cleanup) struct policy *p = with_where(where);
+	CLEANUP(json_cleanup) struct json_doc *doc = NULL;
+	struct redoma_error err;
+
+	assert_int_equal(json_parse(args, strlen(args), &doc, &err), 0);
+	return !where_check(p->tools[0].where, json_root(doc), NULL);
+}
+
+/* where, widened by each of args (separated by '|'), is `want`, which is read
+ * back and allows all of them. */
+static void widened(const char *where, const char *args, const char *want)
+{
+	CLEANUP(policy_cleanup) struct policy *p = with_where(where);
+	struct where *w = where_share(p->tools[0].where);
+	char all[2000], *next = all;
+	const char *one;
+
+	snprintf(all, sizeof all, "%s", args);
+	while ((one = strsep(&next, "|"))) {
+		struct json_doc *doc = NULL;
+		struct where *wider = NULL;
+		struct redoma_error err;
+
+		assert_int_equal(json_parse(one, strlen(one), &doc, &err), 0);
+		assert_int_equal(where_widen(w, json_root(doc), &wider, &err),
+				 0);
+		json_free(doc);
+		where_free(w);
+		w = wider;
+	}
+	if (strcmp(where_text(w), want))
+		fail_msg("%s by %s: %s, not %s", where, args, where_text(w),
+			 want);
+	where_free(w);
+	snprintf(all, sizeof all, "%s", args);
+	for (next = all; (one = strsep(&next, "|"));)
+		if (!lets(want, one))
+			fail_msg("%s does not let %s through", want, one);
+}
+
+#define PAY "{amount: {type: number, minimum: 0, maximum: 1000}, "             \
+	    "currency: {enum: [BRL, USD]}}"
+
+static void only_what_failed_gives_way(void **state)
+{
+	(void)state;
+	widened(PAY, "{\"amount\":5000, \"currency\":\"USD\"}",
+		"{amount: {type: [number], minimum: 0, maximum: 5000}, "
+		"currency: {enum: [\"BRL\", \"USD\"]}}");
+	widened(PAY, "{\"amount\":1, \"currency\":\"EUR\"}",
+		"{amount: {type: [number], minimum: 0, maximum: 1000}, "
+		"currency: {enum: [\"BRL\", \"USD\", \"EUR\"]}}");
+	/* Both, and in two calls. */
+	widened(PAY, "{\"amount\":-2.5, \"currency\":null}|"
+		     "{\"amount\":1e4, \"currency\":\"USD\"}",
+		"{amount: {type: [number], minimum: -2.5, maximum: 1e4}, "
+		"currency: {enum: [\"BRL\", \"USD\", null]}}");
+	/* What is not there, and what no bound of its kind lets through. */
+	widened(PAY, "{\"currency\":\"USD\"}",
+		"{currency: {enum: [\"BRL\", \"USD\"]}}");
+	widened(PAY, "{\"amount\":\"5\", \"currency\":\"USD\"}",
+		"{amount: {type: [number, string]}, "
+		"currency: {enum: [\"BRL\", \"USD\"]}}");
+	widened(PAY, "{}", "{}");
+}
+
+static void each_keyword_gives_way(void **state)
+{
+	(void)state;
+	widened("{a: {exclusiveMaximum: 5, exclusiveMinimum: 1}}",
+		"{\"a\":5}|{\"a\":0.5}", "{a: {minimum: 0.5, maximum: 5}}");
+	widened("{a: {maximum: 9, exclusiveMaximum: 5}}", "{\"a\":7}",
+		"{a: {maximum: 7}}");
+	widened("{a: {maximum: 4, exclusiveMaximum: 5}}", "{\"a\":7}",
+		"{a: {maximum: 7}}");
+	widened("{a: {minLength: 2, maxLength: 3}}",
+		"{\"a\":\"\xc3\xa9\"}|{\"a\":\"abcd\"}",
+		"{a: {minLength: 1, maxLength: 4}}");
+	widened("{a: {minItems: 2, maxItems: 2}}", "{\"a\":[]}|{\"a\":[1,2,3]}",
+		"{a: {minItems: 0, maxItems: 3}}");
+	widened("{a: {type: integer}, b: {const: 1}}", "{\"a\":1.5,\"b\":2}",
+		"{a: {type: [number, integer]}, b: {enum: [1, 2]}}");
+	widened("{a: {items: {maximum: 3, type: number}}}",
+		"{\"a\":[1, 9, 4]}|{\"a\":[10]}",
+		"{a: {items: {type: [number], maximum: 10}}}");
+	widened("{a: {items: {maximum: 3}, maxItems: 2}}", "{\"a\":[\"x\"]}",
+		"{a: {maxItems: 2}}");
+	widened("{a: {items: {maximum: 3}}, 'b: c': {maximum: 1}}",
+		"{\"a\":1, \"b: c\":1}", "{\"b: c\": {maximum: 1}}");
+	widened("{a: {enum: [x]}}", "{\"a\":[1]}", "{}");
+	widened("{a: {enum: [x]}}", "{\"a\":\"\\\"]\"}",
+		"{a: {enum: [\"x\", \"\\\"]\"]}}");
+}
+
+/* A guest chooses the value: what nobody would read is not put into a rule. */
+static void long_values_are_not_taken_over(void **state)
+{
+	char args[300];
+
+	(void)state;
+	snprintf(args, sizeof args, "{\"a\":\"%0100d\",\"b\":1}", 7);
+	widened("{a: {enum: [x], maxLength: 200}, b: {maximum: 1}}", args,
+		"{a: {maxLength: 200}, b: {maximum: 1}}");
+	snprintf(args, sizeof args, "{\"a\":1%0100d}", 0);
+	widened("{a: {minimum: 0, maximum: 5}}", args, "{a: {minimum: 0}}");
+	widened("{a: {enum: [x]}}", "{\"a\":\"x\\ny\"}", "{}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +312,9 @@ int main(void)
 		cmocka_unit_test(choices),
 		cmocka_unit_test(no_second_value_hides),
 		cmocka_unit_test(decimals),
+		cmocka_unit_test(only_what_failed_gives_way),
+		cmocka_unit_test(each_keyword_gives_way),
+		cmocka_unit_test(long_values_are_not_taken_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
