@@ -123,6 +123,8 @@ void json_write_bool(struct json_writer *w, bool b);
 void json_write_null(struct json_writer *w);
 /* Text that is known to be one valid JSON value. */
 void json_write_raw(struct json_writer *w, const char *json, size_t len);
+/* A value that was read, digits of numbers as they stand. */
+void json_write_value(struct json_writer *w, const struct json_value *v);
 /* 0, or -1 if anything failed or a container is still open. */
 MUST_CHECK int json_write_done(const struct json_writer *w);
 

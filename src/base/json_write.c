@@ -213,6 +213,49 @@ void json_write_raw(struct json_writer *w, const char *json, size_t len)
 	put(w, json, len);
 }
 
+static void write_all(struct json_writer *w, const struct json_value *v)
+{
+	struct json_iter it = json_iter(v);
+	bool object = json_kind(v) == JSON_OBJECT;
+	size_t len;
+
+	json_write_begin(w, object ? '{' : '[');
+	while (json_next(&it)) {
+		if (it.key) {
+			const char *key = json_string(it.key, &len);
+
+			json_write_key_n(w, key, len);
+		}
+		json_write_value(w, it.value);
+	}
+	json_write_end(w, object ? '}' : ']');
+}
+
+void json_write_value(struct json_writer *w, const struct json_value *v)
+{
+	const char *p;
+	size_t len;
+
+	switch (json_kind(v)) {
+	case JSON_NULL:
+		json_write_null(w);
+		return;
+	case JSON_BOOL:
+		json_write_bool(w, json_is_true(v));
+		return;
+	case JSON_NUMBER:
+		p = json_digits(v, &len);
+		json_write_raw(w, p, len);
+		return;
+	case JSON_STRING:
+		p = json_string(v, &len);
+		json_write_string(w, p, len);
+		return;
+	default:
+		write_all(w, v);
+	}
+}
+
 int json_write_done(const struct json_writer *w)
 {
 	return w->failed || w->depth ? -1 : 0;

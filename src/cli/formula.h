@@ -26,6 +26,7 @@ struct formula_job {
 		uint64_t n[FORMULA_CODES], all;
 		char first[256];
 	} errors;
+	uint64_t *failed; /* owned by who made it: errors of each formula */
 	bool quiet;
 };
 
@@ -33,6 +34,12 @@ struct formula_job {
  * freed; NULL: there was no row. */
 MUST_CHECK int formula_run(struct formula_job *j, struct redoma *r,
 			   struct redoma_sheet **ret, struct redoma_error *err);
+
+/* formula_say.c: columns that are not what they seem; what went wrong. */
+void formula_say_columns(const struct formula_job *j);
+void formula_say_errors(const struct formula_job *j);
+/* There are rows, and it is an error in each. */
+bool formula_is_lost(const struct formula_job *j, size_t formula);
 
 /* formula_write.c: the names of the columns; the rows of a block. */
 MUST_CHECK int formula_write_head(const struct formula_job *j, struct buf *b);

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "cli/formula.h"
@@ -50,6 +51,7 @@ static void note_error(struct formula_job *j, size_t formula,
 		i++;
 	memcpy(e->codes[i], code, sizeof code);
 	e->n[i]++;
+	j->failed[formula]++;
 	if (!e->all++)
 		snprintf(e->first, sizeof e->first,
 			 "the first in row %llu, %.40s: %.*s",
@@ -137,12 +139,26 @@ static int put_json(struct buf *b, const struct cell *c)
 	}
 }
 
-static int put_member(struct buf *b, const char *name, const struct cell *c,
-		      bool first)
+/* A cell that formulas cannot take still has its text. */
+static int put_as_it_was(struct buf *b, const struct formula_job *j,
+			 size_t column, uint64_t row)
+{
+	CLEANUP(buf_done) struct buf text = {0};
+	bool csv = j->out_format == TABLE_CSV;
+
+	if (table_cell_text(&j->table, column, row, &text))
+		return -1;
+	/* What JSON Lines hold there is JSON, of CSV it is a text. */
+	return csv ? csv_put(b, (struct str){text.data, text.len},
+			     delimiter_of(j))
+		   : json_put_string(b, text.data ? text.data : "", text.len);
+}
+
+static int put_key(struct buf *b, const char *name, bool first)
 {
 	return (!first && buf_add(b, ",", 1)) ||
 			       json_put_string(b, name, strlen(name)) ||
-			       buf_add(b, ":", 1) || put_json(b, c)
+			       buf_add(b, ":", 1)
 		       ? -1
 		       : 0;
 }
@@ -182,9 +198,13 @@ static int put_old(const struct formula_job *j, uint64_t row, struct buf *b,
 		struct cell c = cell_at(&t->columns[i], row);
 
 		if (csv)
-			r = (i && buf_add(b, &d, 1)) || put_csv(b, &c, d);
+			r = i && buf_add(b, &d, 1);
 		else
-			r = put_member(b, t->columns[i].name, &c, !i);
+			r = put_key(b, t->columns[i].name, !i);
+		if (!r && c.kind == CELL_ERROR)
+			r = put_as_it_was(b, j, i, row);
+		else if (!r)
+			r = csv ? put_csv(b, &c, d) : put_json(b, &c);
 	}
 	return r;
 }
@@ -205,7 +225,8 @@ int formula_write_row(struct formula_job *j, const struct redoma_sheet *s,
 		if (csv)
 			r = buf_add(b, &d, 1) || put_csv(b, &cell, d);
 		else
-			r = put_member(b, j->formulas[i].name, &cell, first);
+			r = put_key(b, j->formulas[i].name, first) ||
+			    put_json(b, &cell);
 		first = false;
 	}
 	if (!r)

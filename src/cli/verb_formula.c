@@ -38,7 +38,7 @@ static const struct option options[] = {
 	 .letter = 'o',
 	 .value = "FILE",
 	 .words = "@file",
-	 .help = "write there: .csv or .jsonl, whole or not at all"},
+	 .help = "write there: .csv or .jsonl, whole or not at all; -: here"},
 	{.name = "format",
 	 .value = "csv|jsonl",
 	 .words = "csv jsonl",
@@ -75,6 +75,7 @@ static void task_done(struct task *t)
 		free(t->names[i]);
 	free(t->names);
 	free(t->formulas);
+	free(t->job.failed);
 	if (t->job.table.csv.feed.fd > STDERR_FILENO)
 		close(t->job.table.csv.feed.fd);
 	table_done(&t->job.table);
@@ -184,6 +185,18 @@ static int take_delimiter(const struct args *a, struct task *t,
 	return 0;
 }
 
+static void take_output(const char *out, struct task *t)
+{
+	t->job.out_format = t->job.table.format;
+	if (!out || !strcmp(out, "-"))
+		return;
+	t->out = out;
+	if (is_jsonl(out))
+		t->job.out_format = TABLE_JSONL;
+	else if (ends_in(out, ".csv") || ends_in(out, ".tsv"))
+		t->job.out_format = TABLE_CSV;
+}
+
 static int take_format(const struct args *a, struct task *t,
 		       struct redoma_error *err)
 {
@@ -203,12 +216,7 @@ static int take_format(const struct args *a, struct task *t,
 		(format ? !strcmp(format, "jsonl") : is_jsonl(t->path))
 			? TABLE_JSONL
 			: TABLE_CSV;
-	t->out = args_value(a, "output");
-	t->job.out_format = t->job.table.format;
-	if (t->out && is_jsonl(t->out))
-		t->job.out_format = TABLE_JSONL;
-	else if (t->out && (ends_in(t->out, ".csv") || ends_in(t->out, ".tsv")))
-		t->job.out_format = TABLE_CSV;
+	take_output(args_value(a, "output"), t);
 	return take_delimiter(a, t, err);
 }
 
@@ -288,6 +296,24 @@ static int open_table(const struct args *a, struct task *t,
 	return r;
 }
 
+/* What comes out has each name once. */
+static int check_names(struct task *t, struct redoma_error *err)
+{
+	const struct table *table = &t->job.table;
+
+	t->job.failed = calloc(t->n, sizeof *t->job.failed);
+	if (!t->job.failed)
+		return err_nomem(err, "cli");
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (is_taken(t, table->columns[i].name))
+			return err_set(err, REDOMA_E_INVALID, "cli",
+				       "the table has a column %s already: "
+				       "give the new one another name, by --as "
+				       "NAME or --formula NAME=EXPR",
+				       SHOW(str_of(table->columns[i].name)));
+	return 0;
+}
+
 static int open_output(struct task *t, struct redoma_error *err)
 {
 	t->job.out = STDOUT_FILENO;
@@ -338,24 +364,6 @@ static int more_output(const struct args *a, struct grants *g,
 	redoma_policy_free(g->policy);
 	g->policy = p;
 	return 0;
-}
-
-static void report_errors(const struct formula_errors *e)
-{
-	char text[200] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; i < FORMULA_CODES && e->codes[i][0]; i++) {
-		int n = snprintf(text + len, sizeof text - len, "%s%llu %s",
-				 i ? ", " : "", (unsigned long long)e->n[i],
-				 e->codes[i]);
-
-		len += n > 0 && len + (size_t)n < sizeof text ? (size_t)n : 0;
-	}
-	if (e->all)
-		print_line("%llu cell%s an error: %s; %s",
-			   (unsigned long long)e->all,
-			   e->all == 1 ? " is" : "s are", text, e->first);
 }
 
 /* As JSON where no row is mixed with it. */
@@ -422,6 +430,15 @@ static int go(const struct args *a, struct task *t, struct redoma_error *err,
 	return rc;
 }
 
+/* Nothing came of a formula: more is wrong than a cell here and there. */
+static bool is_lost(const struct formula_job *j)
+{
+	for (size_t i = 0; i < j->n_formulas; i++)
+		if (formula_is_lost(j, i))
+			return true;
+	return false;
+}
+
 static int run(const struct args *a)
 {
 	CLEANUP(task_done) struct task t = {0};
@@ -436,6 +453,8 @@ static int run(const struct args *a)
 	if (!rc)
 		rc = open_table(a, &t, &err);
 	if (!rc)
+		rc = check_names(&t, &err);
+	if (!rc)
 		rc = open_output(&t, &err);
 	if (rc)
 		return job_refused(a, &err);
@@ -447,9 +466,13 @@ static int run(const struct args *a)
 	if (rc)
 		return job_is_cancelled() ? EXIT_CANCELLED
 					  : job_refused(a, &err);
-	if (!t.job.quiet)
-		report_errors(&t.job.errors);
-	return (int)exits_of_status(status);
+	if (!t.job.quiet) {
+		formula_say_columns(&t.job);
+		formula_say_errors(&t.job);
+	}
+	return status == REDOMA_STATUS_OK && is_lost(&t.job)
+		       ? EXIT_GUEST
+		       : (int)exits_of_status(status);
 }
 
 const struct verb verb_formula_row = {
@@ -462,8 +485,9 @@ const struct verb verb_formula_row = {
 		"IF, SUM, VLOOKUP and others are there as spreadsheets have "
 		"them. A row that fails has an error code (#DIV/0!, #VALUE!, "
 		"#N/A, #NAME?, #NUM!, #REF!, #TIME!) in its cell and stops no "
-		"other; stderr says how many did. All other cells are written "
-		"as they were.",
+		"other; stderr says how many did, and the exit code is 1 if "
+		"every row of a formula did. All other cells are written as "
+		"they were.",
 	.words = "@file",
 	.options = {options, grants_options},
 	.run = run,

@@ -219,3 +219,23 @@ int jsonl_fill(struct table *t, uint64_t most, struct redoma_error *err)
 	}
 	return r;
 }
+
+int jsonl_cell_text(const struct table *t, size_t column, uint64_t row,
+		    struct buf *out)
+{
+	CLEANUP(json_cleanup) struct json_doc *doc = NULL;
+	struct str line = table_row(t, row);
+	struct json_writer w = {.buf = out};
+	const struct json_value *v;
+	const char *p;
+	size_t len;
+
+	if (json_parse(line.p, line.len, &doc, NULL))
+		return -1;
+	v = json_member(json_root(doc), t->columns[column].name);
+	p = json_string(v, &len);
+	if (p)
+		return buf_add(out, p, len);
+	json_write_value(&w, v);
+	return json_write_done(&w);
+}

@@ -11,5 +11,8 @@
 MUST_CHECK int jsonl_open(struct table *t, struct redoma_error *err);
 MUST_CHECK int jsonl_fill(struct table *t, uint64_t most,
 			  struct redoma_error *err);
+/* As table_cell_text. */
+MUST_CHECK int jsonl_cell_text(const struct table *t, size_t column,
+			       uint64_t row, struct buf *out);
 
 #endif

@@ -7,6 +7,7 @@
 #include "table/rows.h"
 
 #define WHERE "table"
+#define ODD_ROWS 1000u
 
 void table_done(struct table *t)
 {
@@ -62,7 +63,9 @@ int table_add_column(struct table *t, struct str name, struct redoma_error *err)
 	copy = p ? buf_take(&b) : NULL;
 	if (!copy)
 		return err_nomem(err, WHERE);
-	p[t->n_columns++] = (struct table_column){.name = copy};
+	p[t->n_columns++] = (struct table_column){
+		.name = copy, .renamed = name.len && !str_equal(str_of(copy),
+								name)};
 	return 0;
 }
 
@@ -196,15 +199,65 @@ static const struct span *spans_of(const struct table *t)
 	return (const struct span *)(const void *)t->spans.data;
 }
 
+static void note_odd(struct table_column *c, uint64_t row, struct str text)
+{
+	struct table_odd *o = &c->odd;
+	size_t n = text.len < sizeof o->text ? text.len : sizeof o->text - 1;
+
+	if (o->count++)
+		return;
+	o->row = row;
+	memcpy(o->text, text.p, n);
+	o->text[n] = '\0';
+}
+
+/* Whether the cells so far are one kind but for few: a column of names has a
+ * number here and there, one of prices a word. */
+struct tally {
+	uint64_t n[CELL_KINDS], odd_at;
+	struct str odd;
+};
+
+static void weigh_odd(struct table *t, struct table_column *c,
+		      const struct tally *y)
+{
+	const uint64_t *n = y->n;
+	uint64_t of[] = {n[CELL_NUMBER] + n[CELL_INTEGER],
+			 n[CELL_DATE] + n[CELL_TIME], n[CELL_TRUTH]};
+	static const enum cell_kind kinds[] = {CELL_NUMBER, CELL_DATE,
+					       CELL_TRUTH};
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+		if (n[CELL_TEXT] && of[i] > n[CELL_TEXT]) {
+			c->odd.among = kinds[i];
+			note_odd(c, t->before + y->odd_at + 1, y->odd);
+			c->odd.count = n[CELL_TEXT];
+		}
+}
+
 static void tell_kind(struct table *t, size_t column)
 {
 	const struct span *s = spans_of(t) + column;
 	struct table_column *c = &t->columns[column];
+	uint64_t most = t->rows;
+	struct tally y = {0};
 
-	for (uint64_t i = 0; i < t->rows && c->kind != CELL_TEXT; i++) {
-		c->kind = cell_join(c->kind, cell_read(text_of(t, s)).kind);
-		s += t->n_columns;
+	/* A text is enough for the kind; some more tell whether it is odd. */
+	for (uint64_t i = 0; i < most; i++, s += t->n_columns) {
+		enum cell_kind k = cell_read(text_of(t, s)).kind;
+
+		c->kind = cell_join(c->kind, k);
+		if (k == CELL_TEXT && !y.n[k]) {
+			y.odd_at = i;
+			y.odd = text_of(t, s);
+			most = most - i > ODD_ROWS ? i + ODD_ROWS : most;
+		}
+		y.n[k]++;
 	}
+	if (c->kind == CELL_TEXT)
+		weigh_odd(t, c, &y);
+	else
+		c->odd.among = c->kind;
 }
 
 int rows_add_cell(struct table_column *c, const struct cell *cell)
@@ -253,6 +306,8 @@ static int fill_column(struct table *t, size_t column)
 	for (uint64_t i = 0; i < t->rows && !r; i++, s += t->n_columns) {
 		struct cell cell = read_cell(c, text_of(t, s), s->quoted);
 
+		if (cell.kind == CELL_TEXT && c->kind != CELL_TEXT)
+			note_odd(c, t->before + i + 1, text_of(t, s));
 		r = rows_add_cell(c, &cell);
 	}
 	return r;
@@ -260,6 +315,7 @@ static int fill_column(struct table *t, size_t column)
 
 static void clear(struct table *t)
 {
+	t->before += t->rows;
 	t->rows = 0;
 	buf_clear(&t->raw);
 	buf_clear(&t->ends);
@@ -292,6 +348,17 @@ int table_next(struct table *t, uint64_t most, struct redoma_error *err)
 	}
 	t->sampled = true;
 	return 0;
+}
+
+int table_cell_text(const struct table *t, size_t column, uint64_t row,
+		    struct buf *out)
+{
+	struct str s;
+
+	if (t->format == TABLE_JSONL)
+		return jsonl_cell_text(t, column, row, out);
+	s = text_of(t, spans_of(t) + row * t->n_columns + column);
+	return buf_add(out, s.p, s.len);
 }
 
 struct str table_row(const struct table *t, uint64_t row)

@@ -18,10 +18,20 @@ enum table_format { TABLE_CSV, TABLE_JSONL };
 
 /* A block's cells: a byte and 8 bytes a row, texts as offset and length in
  * heap. */
+/* The first cell that is not of the kind that most are, of CSV. */
+struct table_odd {
+	uint64_t row; /* from 1; 0: there is none */
+	uint64_t count;
+	enum cell_kind among; /* what most are */
+	char text[40];	      /* the beginning */
+};
+
 struct table_column {
 	char *name; /* owned */
 	enum cell_kind kind;
 	bool stated;
+	bool renamed; /* another one had its name */
+	struct table_odd odd;
 	struct buf kinds, values, heap;
 };
 
@@ -34,6 +44,7 @@ struct table { /* all zero but format, csv.feed.fd, csv.delimiter is fresh */
 	struct buf ends; /* where each ends in raw: uint64_t */
 	struct buf header; /* of CSV, as it stands */
 	uint64_t rows;     /* of the block */
+	uint64_t before;   /* rows of the blocks before */
 	bool sampled;
 	size_t block_bytes; /* of a block, about; 0: 4 MiB */
 	/* private */
@@ -51,6 +62,10 @@ MUST_CHECK int table_state(struct table *t, struct str name,
 /* At most `most` rows; t->rows 0: that was all. */
 MUST_CHECK int table_next(struct table *t, uint64_t most,
 			  struct redoma_error *err);
+/* Appends what stands in a cell of the block, JSON if it is no string there.
+ * -1: out of memory. */
+MUST_CHECK int table_cell_text(const struct table *t, size_t column,
+			       uint64_t row, struct buf *out);
 struct str table_row(const struct table *t, uint64_t row); /* as it stands */
 void table_done(struct table *t);
 

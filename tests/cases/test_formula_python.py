@@ -16,7 +16,8 @@ ONE = "price,qty,name,blank,when\n120,3,Widget,,2024-02-29\n"
 
 def formula(table, *args, ok=True, name="t.csv", lang="py", **kw):
     r = command("formula", "--lang", lang, *args, write(name, table), **kw)
-    need(not ok or r.code == 0, r.about())
+    # 1: a formula came to an error in every row, as some do on purpose.
+    need(not ok or r.code in (0, 1), r.about())
     return r
 
 
