@@ -25,6 +25,7 @@ struct formula_job {
 		char codes[FORMULA_CODES][12];
 		uint64_t n[FORMULA_CODES], all;
 		char first[256];
+		char name[64]; /* the first that there is not */
 	} errors;
 	uint64_t *failed; /* owned by who made it: errors of each formula */
 	bool quiet;
@@ -38,6 +39,11 @@ MUST_CHECK int formula_run(struct formula_job *j, struct redoma *r,
 /* formula_say.c: columns that are not what they seem; what went wrong. */
 void formula_say_columns(const struct formula_job *j);
 void formula_say_errors(const struct formula_job *j);
+/* formula_point.c: of a formula that is invalid, or that came to nothing, the
+ * place that is wrong, as far as it can be told. */
+void formula_point_at_error(const struct formula_job *j,
+			    struct redoma_result *res);
+void formula_point_at_name(const struct formula_job *j, size_t formula);
 /* There are rows, and it is an error in each. */
 bool formula_is_lost(const struct formula_job *j, size_t formula);
 

@@ -58,6 +58,9 @@ static void say_lost(const struct formula_job *j)
 			return;
 	if (names.len)
 		print_line("every cell of %s is an error", names.data);
+	for (size_t i = 0; i < j->n_formulas; i++)
+		if (formula_is_lost(j, i))
+			formula_point_at_name(j, i);
 }
 
 void formula_say_errors(const struct formula_job *j)

@@ -36,6 +36,24 @@ int formula_write_head(const struct formula_job *j, struct buf *b)
 	return r || buf_add(b, "\n", 1) ? -1 : 0;
 }
 
+/* #NAME? name 'prise' is not defined; #NAME? prise is not defined. */
+static void take_name(struct formula_errors *e, struct str text)
+{
+	static const char tail[] = " is not defined";
+	size_t n = strlen("#NAME? ");
+
+	if (text.len < n || !str_ends(text, str_of(tail)))
+		return;
+	text = str_after(text, n);
+	text.len -= strlen(tail);
+	if (str_starts(text, STR("name '")) && text.len > 7) {
+		text = str_after(text, 6);
+		text.len--;
+	}
+	snprintf(e->name, sizeof e->name, "%.*s",
+		 (int)(text.len < sizeof e->name ? text.len : 0), text.p);
+}
+
 static void note_error(struct formula_job *j, size_t formula,
 		       const struct redoma_cell *c)
 {
@@ -52,6 +70,8 @@ static void note_error(struct formula_job *j, size_t formula,
 	memcpy(e->codes[i], code, sizeof code);
 	e->n[i]++;
 	j->failed[formula]++;
+	if (!e->name[0] && !strcmp(code, "#NAME?"))
+		take_name(e, (struct str){c->text, c->len});
 	if (!e->all++)
 		snprintf(e->first, sizeof e->first,
 			 "the first in row %llu, %.40s: %.*s",

@@ -376,8 +376,10 @@ static int tell(const struct args *a, const struct task *t,
 	int r;
 
 	if (!args_has(a, "json")) {
-		if (!t->job.quiet)
-			report_lines(res);
+		if (t->job.quiet)
+			return 0;
+		report_lines(res);
+		formula_point_at_error(&t->job, res);
 		return 0;
 	}
 	json = redoma_result_json(res, &len);
@@ -466,10 +468,10 @@ static int run(const struct args *a)
 	if (rc)
 		return job_is_cancelled() ? EXIT_CANCELLED
 					  : job_refused(a, &err);
-	if (!t.job.quiet) {
+	if (!t.job.quiet && status == REDOMA_STATUS_OK)
 		formula_say_columns(&t.job);
+	if (!t.job.quiet)
 		formula_say_errors(&t.job);
-	}
 	return status == REDOMA_STATUS_OK && is_lost(&t.job)
 		       ? EXIT_GUEST
 		       : (int)exits_of_status(status);

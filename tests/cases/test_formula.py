@@ -311,6 +311,43 @@ def _():
     need(r.code == 0 and r.out == b"a,result\n", r.about())
 
 
+@case("a formula that is wrong: the place, and how the language writes it")
+def _():
+    def said(expr, lang, *args):
+        r = formula("price,qty\n1,2\n", expr, *args, lang=lang, ok=False)
+        return r.code, r.err.decode()
+
+    for lang in ("py", "js"):
+        code, text = said("  IF(price;1;2)", lang)
+        need(code == 5 and text.endswith(
+            "redoma:       IF(price;1;2)\n"
+            "redoma:               ^ a comma separates arguments\n"), text)
+        code, text = said("price ÷ é +", lang)
+        need(code == 5 and "\nredoma:           ^ divided by" in text, text)
+        code, text = said("1 +\n price = 3", lang)
+        need(code == 5 and "redoma:      price = 3\n" in text and
+             "1 +" not in text and "compares" in text, text)
+        need("^" not in said("IF(price;1;2)", lang, "-q")[1], "quiet")
+        code, text = said("x" * 300 + ";" + "y" * 300, lang)
+        need("^ a comma" in text and max(map(len, text.splitlines())) < 120,
+             text)
+        for expr, says in (("prise * 2", 'did you mean "price"?'),
+                           ("Sum(price)", "in capitals"),
+                           ("A1 + B2", "named by its column")):
+            code, text = said(expr, lang)
+            need(code == 1 and says in text, f"{expr}: {text}")
+    code, text = said("é + qty qty", "py")
+    need("(line 1, column 9)" in text and
+         text.endswith("    é + qty qty\nredoma:             ^\n"), text)
+    code, text = said(" = 1 +\n  lambda", "py")
+    need("(line 2, column 3)" in text and
+         text.endswith("      lambda\nredoma:       ^\n"), text)
+    code, text = said(" = qty\n + x y", "py")
+    need("(line 1, column 4)" in text, text)
+    code, text = said("price + 1", "py", "--formula", "b=qty ^", "--as", "a")
+    need("^ a power" in text, text)
+
+
 @case("-o - is standard output")
 def _():
     r = command("formula", "a + 1", write("t.csv", "a\n1\n"), "-o", "-",

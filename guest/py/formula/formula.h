@@ -134,6 +134,8 @@ extern PyMethodDef iter_methods[];
 /* tree.c: compiles the text of table.formulas[i] and fills it in.  Returns the
  * function, or NULL: *ret_why says what is wrong, or an exception does. */
 PyObject *tree_compile(uint32_t i, const char **ret_why);
+/* From what the parser says to the formula as it was given. */
+void tree_place(uint32_t i, uint32_t *line, uint32_t *column);
 
 /* answer.c: where the cell of a row goes.  All: 0, or -1 if there is no
  * memory. */

@@ -47,16 +47,38 @@ static int bad_formula(uint32_t i, const char *why)
 			     : NULL);
 }
 
+static uint32_t number_of(PyObject *e, const char *name)
+{
+	PyObject *v = PyObject_GetAttrString(e, name);
+	long n = v && PyLong_Check(v) ? PyLong_AsLong(v) : 0;
+
+	Py_XDECREF(v);
+	PyErr_Clear();
+	return n > 0 ? (uint32_t)n : 0;
+}
+
+/* Where the parser stopped, in the formula as it was given. */
+static void place(uint32_t i, PyObject *e)
+{
+	struct guest_result *r = &guest.result;
+
+	r->line = number_of(e, "lineno");
+	r->column = number_of(e, "offset");
+	tree_place(i, &r->line, &r->column);
+}
+
 /* What the language's parser says. */
 static int bad_text(uint32_t i)
 {
 	PyObject *e = PyErr_GetRaisedException(), *s = NULL;
 	const char *why;
 
-	if (e && PyErr_GivenExceptionMatches(e, PyExc_SyntaxError))
+	if (e && PyErr_GivenExceptionMatches(e, PyExc_SyntaxError)) {
+		place(i, e);
 		s = PyObject_GetAttrString(e, "msg");
-	else if (e)
+	} else if (e) {
 		s = PyObject_Str(e);
+	}
 	why = s ? PyUnicode_AsUTF8(s) : NULL;
 	PyErr_Clear();
 	return bad_formula(i, why && *why ? why : "it is nested too deeply");

@@ -484,6 +484,27 @@ static PyObject *take_text(struct tree *t)
 	return text;
 }
 
+void tree_place(uint32_t i, uint32_t *line, uint32_t *column)
+{
+	const struct formula_words *w = &table.formulas[i].words;
+	const char *from = table.base + w->text, *p;
+	size_t n = bare(w, &p);
+	uint32_t above = 0, before = 0;
+
+	if (!*line || !*column)
+		return;
+	for (; from < p; from++) {
+		before = *from == '\n' ? 0 : before + 1;
+		above += *from == '\n';
+	}
+	/* The bracket that take_text puts there. */
+	if (*line == 1 && memchr(p, '\n', n) && *column > 1)
+		--*column;
+	if (*line == 1)
+		*column += before;
+	*line += above;
+}
+
 static mod_ty function_of(struct tree *t, expr_ty body)
 {
 	uint32_t n = t->f->n_params;
