@@ -52,6 +52,22 @@ static int add_image(struct buf *b, const struct json_value *v)
 	return add_control(b, v);
 }
 
+/* An image that is made after the installation, or not. */
+static int add_added(struct buf *b, const struct json_value *v)
+{
+	const char *name = text(v, "name"), *state = text(v, "state");
+	bool missing = !strcmp(state, "missing");
+
+	if (buf_addf(b, "%-18s %s\n", name,
+		     missing ? "not installed: numpy, pandas and more"
+			     : state))
+		return -1;
+	if (!strcmp(state, "ready"))
+		return 0;
+	return buf_addf(b, "%*s`redoma image add %s` makes it, once\n", LEFT,
+			"", name);
+}
+
 /* One line, also where it is long: it is looked for. */
 static int add_tier(struct buf *b, const struct json_value *v)
 {
@@ -93,6 +109,9 @@ static int sentences(const struct json_value *root, struct buf *b)
 		rc = add_list(b, "\nWhat this install can run:",
 			      json_member(root, "images"), add_image);
 	if (!rc)
+		rc = add_list(b, "\nImages that can be added:",
+			      json_member(root, "added"), add_added);
+	if (!rc)
 		rc = add_list(b, "\nWhat native programs need:",
 			      json_member(root, "native"), add_control);
 	if (!rc)
@@ -120,17 +139,22 @@ static int show(const char *json, const struct args *a)
 	return rc ? print_refused(&err, as_json) : EXIT_OK;
 }
 
-/* Two objects made one: {"controls": ...} and {"runtimes": ...}. */
+/* Three objects made one: {"controls": ...}, {"runtimes": ...} and, since the
+ * first has images too, {"added": ...}. */
 static int ask(struct buf *b, struct redoma_error *err)
 {
 	CLEANUP(text_cleanup) char *json = NULL;
 	CLEANUP(text_cleanup) char *runtimes = NULL;
+	CLEANUP(text_cleanup) char *added = NULL;
 	int rc = redoma_doctor(NULL, &json, err);
 
 	if (!rc)
 		rc = redoma_runtime_list(&runtimes, err);
-	if (!rc && buf_addf(b, "%.*s,%s", (int)strlen(json) - 1, json,
-			    runtimes + 1))
+	if (!rc)
+		rc = redoma_image_list(&added, err);
+	if (!rc && buf_addf(b, "%.*s,%.*s,\"added\":%s", (int)strlen(json) - 1,
+			    json, (int)strlen(runtimes) - 2, runtimes + 1,
+			    strchr(added, '[')))
 		rc = err_nomem(err, "cli");
 	return rc;
 }

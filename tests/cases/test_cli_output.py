@@ -330,5 +330,17 @@ def _():
         need(c["state"] == "enforced" or c.get("remedy"), f"no remedy: {c}")
 
 
+@case("doctor says whether the data image is installed, and how it is made")
+def _():
+    env = dict(os.environ, HOME=str(scratch()),
+               XDG_DATA_HOME=str(scratch() / "data"))
+    j = strict_json(command("doctor", "--json", env=env).out)
+    need([(i["name"], i["state"]) for i in j["added"]] == [("data", "missing")]
+         and j["runtimes"] and j["images"], str(j))
+    t = command("doctor", env=env)
+    need("data               not installed" in t.text and
+         "redoma image add data" in t.text, t.about())
+
+
 if __name__ == "__main__":
     main()
