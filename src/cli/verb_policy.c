@@ -30,10 +30,44 @@ static int show(const struct args *a, struct redoma_error *err)
 	return rc ? rc : print_bytes(1, text, strlen(text), err);
 }
 
+static void policy_cleanup(struct redoma_policy **p)
+{
+	redoma_policy_free(*p);
+}
+
+/* What a text cannot prove, of what stands in it; beginnings of the lines that
+ * policy show has, and of those that it has where there is nothing. */
+static void say_not_checked(const char *text)
+{
+	static const struct {
+		const char *line, *nothing, *says;
+	} rows[] = {
+		{"\nread:", "\nread: []",
+		 "read: whether the files are there is seen when a run begins"},
+		{"\nwrite:", "\nwrite: []",
+		 "write: whether the directories are there and may be written "
+		 "to is seen when a run begins"},
+		{"\nnet:", "\nnet: []",
+		 "net: every run under this policy is refused by this release, "
+		 "until it is taken out"},
+		{"\ntools:", "\ntools: []",
+		 "tools: who answers is said when a run begins, by --tool"},
+		{"\nnative: {root: [", "\nnative: {root: []",
+		 "native.root: whether it can be made here is seen when a run "
+		 "begins"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (strstr(text, rows[i].line) &&
+		    !strstr(text, rows[i].nothing))
+			print_line("not checked: %s", rows[i].says);
+}
+
 static int check(const struct args *a, struct redoma_error *err)
 {
+	CLEANUP(policy_cleanup) struct redoma_policy *p = NULL;
+	CLEANUP(text_cleanup) char *text = NULL;
 	CLEANUP(buf_done) struct buf b = {0};
-	struct redoma_policy *p = NULL;
 	int rc;
 
 	if (a->n_words < 2)
@@ -41,17 +75,16 @@ static int check(const struct args *a, struct redoma_error *err)
 			       "policy check needs a file: redoma policy "
 			       "check FILE");
 	rc = redoma_policy_read(a->words[1], &p, err);
+	if (!rc)
+		rc = redoma_policy_show(p, &text, err);
 	if (rc)
 		return rc;
-	redoma_policy_free(p);
 	if (buf_addf(&b, "%s: ok\n", a->words[1]))
 		return err_nomem(err, "cli");
-	return print_bytes(1, b.data, b.len, err);
-}
-
-static void policy_cleanup(struct redoma_policy **p)
-{
-	redoma_policy_free(*p);
+	rc = print_bytes(1, b.data, b.len, err);
+	if (!rc)
+		say_not_checked(text);
+	return rc;
 }
 
 /* EXIT_OK if the second is within the first; EXIT_GUEST, 1, if it is wider. */
@@ -111,7 +144,9 @@ const struct verb verb_policy_row = {
 		"and column. show prints the effective policy, options of the "
 		"command line included, in the form policy files have. diff "
 		"says what B allows that A does not, a line each, and exits "
-		"with 1 if there is something.",
+		"with 1 if there is something. check looks at the text alone; "
+		"what it cannot see (files, tools, this machine) it names on "
+		"stderr, and the first run proves it.",
 	.words = "check show diff",
 	.options = {grants_options, verb_options},
 	.run = run,

@@ -440,3 +440,35 @@ const struct plan_grant *granted_find(const struct granted *g,
 	}
 	return NULL;
 }
+
+/* What is left of the guest's name behind the grant's. */
+static bool is_below(const struct plan_grant *at, struct str guest,
+		     struct str *ret)
+{
+	struct str top = str_of(at->guest);
+	bool dir = at->kind == GRANT_READ_DIR || at->kind == GRANT_WRITE_DIR;
+
+	while (top.len && top.p[top.len - 1] == '/')
+		top.len--;
+	if (!str_starts(guest, top))
+		return false;
+	*ret = str_after(guest, top.len);
+	return !ret->len || (dir && ret->p[0] == '/');
+}
+
+int granted_host(const struct granted *g, struct str guest, struct buf *ret)
+{
+	for (size_t i = 0; i < g->plan.n_grants; i++) {
+		struct str host = str_of(g->policy->grants[i].host), rest;
+
+		if (!is_below(&g->plan.grants[i], guest, &rest))
+			continue;
+		while (rest.len && host.len > 1 && host.p[host.len - 1] == '/')
+			host.len--;
+		return buf_add(ret, host.p, host.len) ||
+				       buf_add(ret, rest.p, rest.len)
+			       ? -1
+			       : 0;
+	}
+	return 1;
+}

@@ -68,6 +68,9 @@ MUST_CHECK int granted_publish(struct granted *g,
 /* A file system that did not answer: the sentence that names its grant, or
  * NULL. */
 const char *granted_hung(const struct granted *g);
+/* What the host calls a name of the guest, by any grant of it or of a directory
+ * above.  1: there is none; -1: out of memory. */
+int granted_host(const struct granted *g, struct str guest, struct buf *ret);
 /* The grant whose name in the guest is exactly `guest`, or NULL: for advice on
  * what it lacks.  *ret_host is the policy's name for it; both borrowed. */
 const struct plan_grant *granted_find(const struct granted *g,

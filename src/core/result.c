@@ -184,14 +184,17 @@ static void put_source(struct json_writer *w, const char *op)
 static int print_allow(const struct result_denial *d, struct buf *line)
 {
 	CLEANUP(buf_done) struct buf path = {0};
+	struct str name = {d->path, d->path_len};
 
 	if (!strcmp(d->op, "tool"))
 		return tools_print_allow((struct str){d->path, d->path_len},
 					 POLICY_UNSET, NULL, line);
 	if (strcmp(d->op, "mkdir"))
-		return policy_print_allow(d->path, d->path_len, d->write, line);
-	return buf_add(&path, d->path, d->path_len) || buf_add(&path, "/", 1) ||
-	       policy_print_allow(path.data, path.len, d->write, line);
+		return policy_print_allow(name, name, d->write, line);
+	if (buf_add(&path, d->path, d->path_len) || buf_add(&path, "/", 1))
+		return -1;
+	name = (struct str){path.data, path.len};
+	return policy_print_allow(name, name, d->write, line);
 }
 
 static void put_denial(struct json_writer *w, const struct redoma_result *r,

@@ -158,20 +158,55 @@ static int add_denial(struct redoma_result *res, struct str op, struct str path,
 	return 0;
 }
 
+/* The guest's name is known by another grant, so the host's is too. */
+static int advise_host(struct result_denial *d, const struct granted *g,
+		       struct buf *out)
+{
+	CLEANUP(buf_done) struct buf host = {0};
+	CLEANUP(buf_done) struct buf name = {0};
+	bool dir = !strcmp(d->op, "mkdir");
+	int r;
+
+	if (!d->path_len)
+		return 1;
+	r = granted_host(g, (struct str){d->path, d->path_len}, &host);
+	if (r)
+		return r;
+	if (buf_add(&name, d->path, d->path_len) ||
+	    (dir && (buf_add(&name, "/", 1) || buf_add(&host, "/", 1))))
+		return -1;
+	return policy_print_allow((struct str){host.data, host.len},
+				  (struct str){name.data, name.len}, d->write,
+				  out);
+}
+
 /* A grant of that very name is there: one of its bounds was reached. */
+static int advise_more(const struct result_denial *d, const struct granted *g,
+		       struct buf *out)
+{
+	const char *host;
+	const struct plan_grant *at = granted_find(
+		g, (struct str){d->path, d->path_len}, d->write, &host);
+
+	if (!at || (d->write && !strcmp(d->op, "open")))
+		return 1;
+	return policy_print_more(at, host, d->op, out);
+}
+
 static int add_advice(struct redoma_result *res, const struct granted *g)
 {
 	for (size_t i = 0; i < res->n_denials; i++) {
 		CLEANUP(buf_done) struct buf b = {0};
 		struct result_denial *d = &res->denials[i];
-		const char *host;
-		const struct plan_grant *at = granted_find(
-			g, (struct str){d->path, d->path_len}, d->write, &host);
+		int r = advise_more(d, g, &b);
 
-		if (!at || (d->write && !strcmp(d->op, "open")))
-			continue;
-		if (policy_print_more(at, host, d->op, &b))
+		/* What a native program left out needs no other grant. */
+		if (r > 0 && !res->native)
+			r = advise_host(d, g, &b);
+		if (r < 0)
 			return -1;
+		if (r)
+			continue;
 		d->allow = buf_take(&b);
 		if (!d->allow)
 			return -1;

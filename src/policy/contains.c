@@ -12,6 +12,7 @@
 #include "policy/tools.h"
 
 #define WHERE "policy"
+#define NARROWS "what is asked for beside a policy can only narrow it"
 
 /* What inner grants have taken of one outer grant so far: two halves of a
  * directory must not add up to more than the directory. */
@@ -216,8 +217,9 @@ static int check_grant(const struct policy *outer, const struct policy *inner,
 			       "than that", word,
 			       SHOW(str_of(i->guest)), first);
 	return err_set(err, REDOMA_E_DENIED, WHERE, "%s %s as %s: the policy "
-		       "does not grant it; leave it out", word,
-		       SHOW(str_of(i->host)), SHOW(str_of(i->guest)));
+		       "does not grant it, and " NARROWS "; add it to the "
+		       "policy's `%s`, or leave it out", word,
+		       SHOW(str_of(i->host)), SHOW(str_of(i->guest)), word);
 }
 
 static int check_grants(const struct policy *outer, const struct policy *inner,
@@ -250,8 +252,9 @@ static int check_env(const struct policy *outer, const struct policy *inner,
 		there = env_find(outer->env, name);
 		if (!there)
 			return err_set(err, REDOMA_E_DENIED, WHERE, "env %s: "
-				       "the policy does not have it; leave it "
-				       "out",
+				       "the policy does not have it, and "
+				       NARROWS "; add it to the policy's "
+				       "`env`, or leave it out",
 				       SHOW(name));
 		if (!str_equal(str_of(there), str_of(inner->env[i])))
 			return err_set(err, REDOMA_E_DENIED, WHERE, "env %s: "

@@ -114,8 +114,9 @@ MUST_CHECK int policy_print(const struct policy *p, struct buf *out);
 MUST_CHECK int policy_print_more(const struct plan_grant *g, const char *host,
 				 const char *op, struct buf *out);
 /* The line of YAML that would allow a denied operation, quoted so that guest
- * bytes cannot forge a line: `read: ["/etc/passwd"]`. */
-MUST_CHECK int policy_print_allow(const char *path, size_t path_len, bool write,
+ * bytes cannot forge a line.  It names both, so that nobody takes the name
+ * inside for the one outside: `read: [{host: "in.csv", as: "/in.csv"}]`. */
+MUST_CHECK int policy_print_allow(struct str host, struct str guest, bool write,
 				  struct buf *out);
 void policy_free(struct policy *p);
 

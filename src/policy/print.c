@@ -198,14 +198,16 @@ int policy_print_more(const struct plan_grant *g, const char *host,
 	return -1;
 }
 
-int policy_print_allow(const char *path, size_t path_len, bool write,
+int policy_print_allow(struct str host, struct str guest, bool write,
 		       struct buf *out)
 {
 	size_t before = out->len;
 
-	if (!buf_addf(out, write ? "write: [{host: " : "read: [") &&
-	    !json_put_string(out, path, path_len) &&
-	    !buf_addf(out, write ? ", max_bytes: 1MiB}]" : "]"))
+	if (!buf_addf(out, write ? "write: [{host: " : "read: [{host: ") &&
+	    !json_put_string(out, host.p, host.len) &&
+	    !buf_addf(out, ", as: ") &&
+	    !json_put_string(out, guest.p, guest.len) &&
+	    !buf_addf(out, write ? ", max_bytes: 1MiB}]" : "}]"))
 		return 0;
 	out->len = before;
 	if (out->data)

@@ -201,7 +201,10 @@ int tools_contain(const struct policy *outer, const struct policy *inner,
 		if (!out)
 			return err_set(err, REDOMA_E_DENIED, WHERE,
 				       "tools %s: the policy does not grant "
-				       "it; leave it out", SHOW(name));
+				       "it, and what is asked for beside a "
+				       "policy can only narrow it; add it to "
+				       "the policy's `tools`, or leave it out",
+				       SHOW(name));
 		if (in->max_calls > out->max_calls)
 			key = "max_calls";
 		else if (!where_within(out->where, in->where))

@@ -278,10 +278,61 @@ def _():
     r = js(code)
     expect(r, "error")
     allow = [d["allow"] for d in r.json["denials"] if d["op"] == "mkdir"]
-    need(allow == [f'write: [{{host: "{place}/", max_bytes: 1MiB}}]'],
+    need(allow == [f'write: [{{host: "{place}/", as: "{place}/", '
+                   'max_bytes: 1MiB}]'],
          r.about())
     expect(under(allow[0], code), "ok", value=1)
     need((place / "f").read_text() == "x", "not written")
+
+
+@case("the advice names the host's file where another grant tells it")
+def _():
+    docs = scratch() / "docs"
+    (docs / "sub").mkdir(parents=True, exist_ok=True)
+    (docs / "sub" / "a").write_text("a")
+    plain = plain_file()
+    for grant, op, line in (
+            (f"{plain}=/r/f", "writeFileSync('/r/f', 'x')",
+             f'write: [{{host: "{plain}", as: "/r/f", max_bytes: 1MiB}}]'),
+            (f"{docs}/=/d/", "writeFileSync('/d/sub/a', 'x')",
+             f'write: [{{host: "{docs}/sub/a", as: "/d/sub/a", '
+             'max_bytes: 1MiB}]'),
+            (f"{docs}/=/d/", "mkdirSync('/d/new')",
+             f'write: [{{host: "{docs}/new/", as: "/d/new/", '
+             'max_bytes: 1MiB}]'),
+            (f"{docs}/=/d/", "readFileSync('/dx')",
+             'read: [{host: "/dx", as: "/dx"}]')):
+        r = js(f"require('node:fs').{op}", "--read", grant)
+        expect(r, "error")
+        need([d["allow"] for d in r.json["denials"]] == [line],
+             f"{line} {r.about()}")
+
+
+@case("policy check says ok, and what of the file it could not look at")
+def _():
+    plain = "redoma: 1\nlimits: {wall: 1s}\n"
+    for extra, words in (("", ()), ("read: [nope.txt]\n", ("read",)),
+                         ("write: [{host: no/x, max_bytes: 1KiB}]\n"
+                          "tools: [t]\n", ("write", "tools")),
+                         ("net: [{allow: GET https://e.com/}]\n", ("net",)),
+                         ("native: {root: [runtime:node]}\n", ("native.root",))):
+        p = write("check.yaml", plain + extra)
+        r = command("policy", "check", p)
+        said = [line.split(": ")[2] for line in r.err.decode().splitlines()]
+        need(r.code == 0 and r.out.decode() == f"{p}: ok\n" and
+             said == list(words), r.about())
+
+
+@case("what is asked for beside a policy, and where to put it instead")
+def _():
+    p = write("bare.yaml", "redoma: 1\n")
+    for option, value, key in (("--read", f"{plain_file()}=/r/f", "read"),
+                               ("--write", f"{scratch()}/w=/o:1KiB", "write"),
+                               ("--env", "A=b", "env"),
+                               ("--tool", "t=cat", "tools")):
+        r = js("1", "--policy", p, option, value)
+        need(r.code == 4 and "can only narrow" in r.message and
+             f"policy's `{key}`" in r.message, r.about())
 
 
 @case("on_denied: error, end")
