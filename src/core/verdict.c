@@ -275,6 +275,27 @@ static int copy_denials(struct redoma_result *res, const struct outcome *o,
 	return r ? err_nomem(err, WHERE) : 0;
 }
 
+static bool is(const struct buf *b, const char *text)
+{
+	return str_equal((struct str){b->data, b->len}, str_of(text));
+}
+
+/* To a guest without tools the name is not there, whatever its language. */
+static int explain_tools(struct redoma_result *res, const struct plan *p,
+			 struct redoma_error *err)
+{
+	if (p->tools && p->tools[0])
+		return 0;
+	if (!is(&res->message, "tools is not defined") &&
+	    !is(&res->message, "name 'tools' is not defined"))
+		return 0;
+	return buf_addf(&res->message, ": this run was granted no tool; a "
+				       "policy grants one by its name, tools: "
+				       "[NAME]")
+		       ? err_nomem(err, WHERE)
+		       : 0;
+}
+
 static int from_outcome(struct redoma_result *res, const struct outcome *o,
 			const struct granted *g, struct redoma_error *err)
 {
@@ -283,6 +304,8 @@ static int from_outcome(struct redoma_result *res, const struct outcome *o,
 
 	if (!r)
 		r = text(&res->message, o->message.p, o->message.len, err);
+	if (!r)
+		r = explain_tools(res, granted_plan(g), err);
 	if (!r)
 		r = text(&res->stack, o->stack.p, o->stack.len, err);
 	if (!r)

@@ -423,7 +423,10 @@ def _():
 @case("tools: by file and by command line; terms of a grant hold")
 def _():
     code = "await tools.t({n: 5})"
-    expect(js(code), "error", says="granted no tool")
+    for file in (source(code), source("tools.t(n=5)", "agent.py")):
+        for how in ((), ("--native",)):
+            expect(run_json("run", *how, file), "error",
+                   says="granted no tool; a policy grants one by its name")
     expect(js(code, "--tool", "t=cat"), "ok", value={"n": 5})
     expect(under("tools: [t]", code, "--tool", "t=cat"), "ok", value={"n": 5})
     r = under("tools: [u]", code, "--tool", "t=cat")
