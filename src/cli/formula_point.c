@@ -1,5 +1,6 @@
 /* The place in a formula that is wrong, with a caret under it. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,33 @@ static bool is_about(const char *message, const char *name)
 	       str_starts(str_after(rest, strlen(name)), STR(": "));
 }
 
+static bool is_name(const char *s)
+{
+	return *s && str_name(str_of(s)) == strlen(s) &&
+	       !isdigit((unsigned char)*s);
+}
+
+/* A column whose name the language cannot take for one, as it stands there. */
+static bool point_at_column(const struct formula_job *j, const char *text)
+{
+	const struct table *t = &j->table;
+	char what[160];
+
+	for (size_t i = 0; i < t->n_columns; i++) {
+		const char *name = t->columns[i].name;
+		const char *p = strstr(text, name);
+
+		if (!p || is_name(name) || strchr(name, '"') ||
+		    !isalpha((unsigned char)*name) ||
+		    (p > text && strchr("\"'", p[-1])))
+			continue;
+		snprintf(what, sizeof what, "write col[\"%.100s\"]", name);
+		point(text, (size_t)(p - text), what);
+		return true;
+	}
+	return false;
+}
+
 void formula_point_at_error(const struct formula_job *j,
 			    struct redoma_result *res)
 {
@@ -122,6 +150,8 @@ void formula_point_at_error(const struct formula_job *j,
 			continue;
 		if (hint(j, i, &h))
 			point(text_of(j, i), h.at, h.what);
+		else if (point_at_column(j, text_of(j, i)))
+			return;
 		else if (place_of(text_of(j, i), line, column, &at))
 			point(text_of(j, i), at, NULL);
 		return;
@@ -164,9 +194,12 @@ static void say_nearest(const struct formula_job *j, const char *name)
 	for (size_t i = 0; i < j->n_formulas; i++)
 		names[n++] = j->formulas[i].name;
 	near = nearest_name(str_of(name), names);
-	if (near)
-		print_line("there is no %s: did you mean %s?",
-			   SHOW(str_of(name)), SHOW(str_of(near)));
+	/* Of one letter, any other is near. */
+	if (!near || strlen(name) < 3)
+		return;
+	print_line(is_name(near) ? "there is no %s: did you mean %s?"
+				 : "there is no %s: did you mean col[%s]?",
+		   SHOW(str_of(name)), SHOW(str_of(near)));
 }
 
 void formula_point_at_name(const struct formula_job *j, size_t formula)

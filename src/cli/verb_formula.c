@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,16 +186,28 @@ static int take_delimiter(const struct args *a, struct task *t,
 	return 0;
 }
 
-static void take_output(const char *out, struct task *t)
+/* A name of another format would lie; one of none is ours to fill. */
+static int take_output(const char *out, struct task *t,
+		       struct redoma_error *err)
 {
+	static const char *const other[] = {".xlsx", ".xls", ".ods", ".json",
+					    ".parquet", ".arrow", NULL};
+
 	t->job.out_format = t->job.table.format;
 	if (!out || !strcmp(out, "-"))
-		return;
+		return 0;
+	for (size_t i = 0; other[i]; i++)
+		if (ends_in(out, other[i]))
+			return err_set(err, REDOMA_E_INVALID, "cli",
+				       "-o %s: what is written is CSV or JSON "
+				       "Lines: name it .csv, .tsv or .jsonl",
+				       SHOW(str_of(out)));
 	t->out = out;
 	if (is_jsonl(out))
 		t->job.out_format = TABLE_JSONL;
 	else if (ends_in(out, ".csv") || ends_in(out, ".tsv"))
 		t->job.out_format = TABLE_CSV;
+	return 0;
 }
 
 static int take_format(const struct args *a, struct task *t,
@@ -202,6 +215,7 @@ static int take_format(const struct args *a, struct task *t,
 {
 	const char *format = args_value(a, "format");
 	const char *lang = args_value(a, "lang");
+	int r;
 
 	t->job.language = lang ? lang : "py";
 	if (strcmp(t->job.language, "js") && strcmp(t->job.language, "py"))
@@ -216,8 +230,8 @@ static int take_format(const struct args *a, struct task *t,
 		(format ? !strcmp(format, "jsonl") : is_jsonl(t->path))
 			? TABLE_JSONL
 			: TABLE_CSV;
-	take_output(args_value(a, "output"), t);
-	return take_delimiter(a, t, err);
+	r = take_output(args_value(a, "output"), t, err);
+	return r ? r : take_delimiter(a, t, err);
 }
 
 static int take_time(const struct args *a, struct task *t,
@@ -304,6 +318,9 @@ static int check_names(struct task *t, struct redoma_error *err)
 	t->job.failed = calloc(t->n, sizeof *t->job.failed);
 	if (!t->job.failed)
 		return err_nomem(err, "cli");
+	if (is_taken(t, ""))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "--as needs a name: --as total");
 	for (size_t i = 0; i < table->n_columns; i++)
 		if (is_taken(t, table->columns[i].name))
 			return err_set(err, REDOMA_E_INVALID, "cli",
@@ -316,6 +333,8 @@ static int check_names(struct task *t, struct redoma_error *err)
 
 static int open_output(struct task *t, struct redoma_error *err)
 {
+	int r;
+
 	t->job.out = STDOUT_FILENO;
 	if (!t->out)
 		return 0;
@@ -327,9 +346,16 @@ static int open_output(struct task *t, struct redoma_error *err)
 		open(t->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (t->job.out >= 0)
 		return 0;
-	err_sys(err, "cli", "create %s", SHOW(str_of(t->part)));
+	if (errno == EEXIST)
+		err_set(err, REDOMA_E_INVALID, "cli",
+			"%s is there: another command writes it, or one that "
+			"was killed left it; if so, delete it",
+			SHOW(str_of(t->part)));
+	else
+		err_sys(err, "cli", "create %s", SHOW(str_of(t->part)));
+	r = err->code;
 	free(TAKE_PTR(t->part));
-	return REDOMA_E_SYSTEM;
+	return r;
 }
 
 static int publish(struct task *t, struct redoma_error *err)

@@ -344,6 +344,15 @@ def _():
          text.endswith("      lambda\nredoma:       ^\n"), text)
     code, text = said(" = qty\n + x y", "py")
     need("(line 1, column 4)" in text, text)
+    for lang in ("py", "js"):
+        r = formula("Unit price,qty\n1,2\n", "qty * Unit price", lang=lang,
+                    ok=False)
+        need(r.code == 5 and b'          ^ write col["Unit price"]' in r.err,
+             r.about())
+        r = formula("Unit price,a\n1,2\n", "Unit_price + b", lang=lang)
+        need(b'did you mean col["Unit price"]?' in r.err, r.about())
+        r = formula("a,q\n1,2\n", "b", lang=lang)
+        need(b"did you mean" not in r.err, r.about())
     code, text = said("price + 1", "py", "--formula", "b=qty ^", "--as", "a")
     need("^ a power" in text, text)
 
@@ -367,6 +376,10 @@ def _():
                        (("a", scratch() / "none.csv"), "No such file"),
                        (("a", write("long.csv", "a\n1,2\n")), "line 2"),
                        (("a", write("empty.csv", "")), "empty"),
+                       (("a", t, "--as", ""), "needs a name"),
+                       (("a", t, "-o", scratch() / "o.xlsx"), ".jsonl"),
+                       (("a", t, "-o", write("p.csv.part", "").with_suffix("")),
+                        "delete it"),
                        (("--formula", "x", t), "NAME=EXPR")):
         r = command("formula", *args)
         need(r.code in (2, 70) and says in r.text, f"{args}: {r.about()}")
