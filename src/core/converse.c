@@ -273,6 +273,7 @@ int converse(struct redoma *h, struct slot *s, const struct errand *e,
 		redoma_cancel(h);
 	watch_start(&w, s, &granted_plan(e->granted)->limits,
 		    e->native ? e->cpu_fd : -1);
+	t->cpu_before_us = w.cpu_before;
 	/* A worker that stops reading does not stop us. */
 	s->channel.send_by_us = w.wall_at_us;
 	r = send_errand(h, s, e, &why);

@@ -52,6 +52,7 @@ struct talk {
 	struct buf outcome_bytes;
 	enum verdict verdict;
 	bool stuck; /* it was killed, and part of it is not dead yet */
+	uint64_t cpu_before_us; /* what its process had used by then */
 };
 
 /* Fails if memory is short or the worker could not set itself up; what it says

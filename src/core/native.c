@@ -135,6 +135,18 @@ static int end(struct native_run *n, bool early, struct redoma_error *err)
 			 &n->dead, err);
 }
 
+/* Init tells what the run used; if it had to be killed the kernel does, of
+ * init and all that it reaped. */
+static void account_killed(struct native_run *n)
+{
+	struct redoma_result *res = n->job->result;
+	const struct reaped *used = &n->dead.end.used;
+
+	res->usage.cpu_us = used->cpu_us;
+	res->usage.memory_bytes = used->memory_bytes;
+	res->usage.page_faults = used->page_faults;
+}
+
 static void account(struct native_run *n)
 {
 	struct redoma_result *res = n->job->result;
@@ -155,6 +167,8 @@ static int judge(struct native_run *n, struct talk *t, struct redoma_error *err)
 {
 	struct job *j = n->job;
 
+	if (t->verdict != VERDICT_OUTCOME)
+		account_killed(n);
 	account(n);
 	j->dead = n->dead.end;
 	t->stuck = n->dead.survivors;

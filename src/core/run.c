@@ -297,8 +297,9 @@ static int make_id(struct job *j, struct redoma_error *err)
 }
 
 /* The worker's way once everything it said was weighed: kept, gone by itself,
- * or killed, with its zygote if it cannot be trusted. */
-static void part(struct job *j, enum verdict v)
+ * or killed, with its zygote if it cannot be trusted.  One whose word was not
+ * waited for is gone already. */
+static void part(struct job *j)
 {
 	enum redoma_status status = j->result->status;
 	struct pool *p = j->h->pool;
@@ -306,10 +307,11 @@ static void part(struct job *j, enum verdict v)
 
 	if (!s)
 		return;
-	if (v != VERDICT_OUTCOME || verdict_is_bad(status)) {
-		pool_kill(p, s, verdict_is_bad(status), NULL);
+	if (verdict_is_bad(status)) {
+		pool_kill(p, s, true, NULL);
 		return;
 	}
+	s->used_faults += j->result->usage.page_faults;
 	if (!j->policy->reuse_tenant) {
 		pool_drop(s);
 		return;
@@ -445,6 +447,27 @@ static int failed(struct job *j, int code, const struct redoma_error *why,
 	return code;
 }
 
+static uint64_t beyond(uint64_t all, uint64_t before)
+{
+	return all > before ? all - before : 0;
+}
+
+/* A worker that did not tell what the run came to is ended first: the kernel
+ * then says what it used. */
+static void end_worker(struct job *j, const struct talk *t)
+{
+	bool bad = t->verdict == VERDICT_GONE ||
+		   t->verdict == VERDICT_PROTOCOL;
+	uint64_t faults = j->slot->used_faults;
+
+	pool_kill(j->h->pool, TAKE_PTR(j->slot), bad, &j->dead);
+	j->result->usage.cpu_us = beyond(j->dead.used.cpu_us,
+					 t->cpu_before_us);
+	j->result->usage.page_faults = beyond(j->dead.used.page_faults,
+					      faults);
+	j->result->usage.memory_bytes = j->dead.used.memory_bytes;
+}
+
 static int execute(struct job *j, struct redoma_error *err)
 {
 	CLEANUP(talk_done) struct talk t = {.result = j->result};
@@ -468,8 +491,8 @@ static int execute(struct job *j, struct redoma_error *err)
 
 	if (r)
 		return failed(j, r, &why, err);
-	if (t.verdict == VERDICT_GONE)
-		pool_kill(j->h->pool, TAKE_PTR(j->slot), true, &j->dead);
+	if (t.verdict != VERDICT_OUTCOME)
+		end_worker(j, &t);
 	r = job_finish(j, &t, err);
 	if (!r)
 		r = verdict_fill(j->result, &t, &j->dead, j->granted, err);
@@ -480,7 +503,7 @@ static int execute(struct job *j, struct redoma_error *err)
 	if (!r && j->result->status == REDOMA_STATUS_OK && t.outcome.n_written)
 		r = job_publish(j, &t, err);
 	if (!r)
-		part(j, t.verdict);
+		part(j);
 	return r;
 }
 

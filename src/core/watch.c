@@ -37,7 +37,8 @@ static uint64_t next_look(const struct watch *w, uint64_t now, uint64_t left)
 void watch_start(struct watch *w, const struct slot *s, const struct limits *l,
 		 int cpu_fd)
 {
-	bool native = cpu_fd >= 0;
+	bool native = cpu_fd >= 0, limited = l->cpu_us < l->wall_us;
+	bool clock = native;
 
 	w->start_us = clock_monotonic_us();
 	w->wall_at_us = w->start_us + l->wall_us +
@@ -46,10 +47,12 @@ void watch_start(struct watch *w, const struct slot *s, const struct limits *l,
 	w->cpu_fd = cpu_fd;
 	w->cpus = native ? count_cpus() : 1;
 	w->cpu_before = 0;
+	/* A worker that is new has told what it used. */
+	if (!native && !s->spawner && (limited || s->runs))
+		clock = !clock_getcpuclockid(s->pid, &w->cpu_clock);
 	/* A process with one thread cannot use more CPU time than passes. */
-	w->has_cpu = native || (!s->spawner && l->cpu_us < l->wall_us &&
-				!clock_getcpuclockid(s->pid, &w->cpu_clock));
-	w->cpu_before = w->has_cpu ? used_us(w) : 0;
+	w->has_cpu = native || (clock && limited);
+	w->cpu_before = clock ? used_us(w) : s->ready.used_us;
 	w->cpu_at_us = w->has_cpu ? next_look(w, w->start_us, w->cpu_us)
 				  : UINT64_MAX;
 }

@@ -501,10 +501,11 @@ static int died_idle(struct nursery *n, struct redoma_error *err)
 }
 
 static int bury(struct nursery *n, struct cot *c, const siginfo_t *si,
-		struct redoma_error *err)
+		const struct reaped *used, struct redoma_error *err)
 {
 	struct native_dead d = {.end = {.code = si->si_code,
-					.status = si->si_status}};
+					.status = si->si_status,
+					.used = *used}};
 	int r = 0;
 
 	if (c->sock >= 0)
@@ -577,17 +578,15 @@ int nursery_oom(struct nursery *n, struct cot *c, struct redoma_error *err)
 
 int nursery_reap(struct nursery *n, struct redoma_error *err)
 {
+	struct reaped used;
+	siginfo_t si;
 	int r = 0;
 
-	while (!r) {
-		siginfo_t si = {0};
-		struct cot *c;
+	while (!r && reap_any(&si, &used)) {
+		struct cot *c = by_pid(n, si.si_pid);
 
-		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG) || !si.si_pid)
-			break;
-		c = by_pid(n, si.si_pid);
 		if (c)
-			r = bury(n, c, &si, err);
+			r = bury(n, c, &si, &used, err);
 	}
 	return r;
 }

@@ -15,6 +15,7 @@
 
 #define WHERE "pool"
 #define DEATH_US 1000000u /* a killed process that is not gone by then */
+#define DEATH_SOON_US 250000u /* or is only asked what it used */
 
 struct pool {
 	struct pool_options o;
@@ -323,9 +324,10 @@ void pool_drop(struct slot *s)
 	slot_free(s);
 }
 
-static void learn_end(struct zygote *z, uint32_t number, struct spawn_dead *ret)
+static void learn_end(struct zygote *z, uint32_t number, uint64_t wait_us,
+		      struct spawn_dead *ret)
 {
-	uint64_t until = clock_monotonic_us() + DEATH_US;
+	uint64_t until = clock_monotonic_us() + wait_us;
 	int r = 0;
 
 	*ret = (struct spawn_dead){.slot = number};
@@ -344,7 +346,8 @@ void pool_kill(struct pool *p, struct slot *s, bool poison,
 
 	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 	if (ret || poison) {
-		learn_end(z, s->number, &d);
+		learn_end(z, s->number, poison ? DEATH_US : DEATH_SOON_US,
+			  &d);
 		if (ret)
 			*ret = d;
 	}

@@ -63,6 +63,7 @@ struct slot {
 	bool cold;	 /* it was made for this run, nobody waited parked */
 	bool loaded;	 /* holds the module of `digest` already */
 	uint32_t runs;
+	uint64_t used_faults; /* page faults until its last run had ended */
 	uint64_t data_bytes, file_bytes; /* its bounds; UINT64_MAX: not yet */
 	uint8_t digest[32];
 	struct spawn_ready ready;
@@ -83,8 +84,9 @@ void pool_give(struct pool *p, struct slot *s);
 /* The run is over and so is the worker (one-shot): it exits by itself, and one
  * that does not is killed. */
 void pool_drop(struct slot *s);
-/* Kills a worker and learns how it ended; `poison` ends its zygote too (a
- * crash or breach).  ret may be NULL. */
+/* Kills a worker and learns how it ended and what it used; `poison` ends its
+ * zygote too (a crash or breach).  ret may be NULL: nobody waits for its end.
+ * One that the kernel does not end soon has ret->code 0. */
 void pool_kill(struct pool *p, struct slot *s, bool poison,
 	       struct spawn_dead *ret);
 /* Zygotes there are, and workers that wait parked as far as was heard. */

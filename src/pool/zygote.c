@@ -283,6 +283,7 @@ static int born(struct zygote *z, const void *body, size_t len,
 	s->ready = b.ready;
 	s->cold = s->loaded = false;
 	s->runs = 0;
+	s->used_faults = b.ready.used_faults;
 	s->data_bytes = s->file_bytes = UINT64_MAX;
 	s->zygote = z;
 	s->next = NULL;

@@ -4,8 +4,9 @@
 #define WIRE_SPAWN_H
 
 #include <stdint.h>
+#include "base/reap.h"
 
-#define SPAWN_ABI 3u
+#define SPAWN_ABI 4u
 #define SPAWN_SLOTS_MAX 256u
 
 /* The zygote's first frame, kind FRAME_SPAWN, with the image's descriptor if
@@ -38,6 +39,8 @@ struct spawn_ready {
 	uint32_t no_proc; /* a native jail without /proc: the host's is masked,
 			     so the kernel allows no new one */
 	uint32_t us; /* from exec, or from fork */
+	/* Of a worker: what it used until it parked. */
+	uint64_t used_us, used_faults;
 	char engine[32]; /* "wasmtime 48.0.8" */
 };
 
@@ -58,6 +61,7 @@ struct spawn_dead {
 	int32_t code;	/* si_code: CLD_EXITED, CLD_KILLED, CLD_DUMPED */
 	int32_t status; /* exit code or signal */
 	uint32_t oom;	/* killed since the zygote's group had no memory left */
+	struct reaped used; /* all 0: not known */
 };
 
 #endif

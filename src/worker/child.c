@@ -57,7 +57,8 @@ static int rehearsed(struct kit *k, struct redoma_error *err)
 	return k->setup.has_image && !k->setup.single ? rehearse(k, err) : 0;
 }
 
-static int prepare(struct kit *k, int sock, struct redoma_error *err)
+static int prepare(struct kit *k, int sock, struct run_usage *ret_used,
+		   struct redoma_error *err)
 {
 	int pagemap = engine_pagemap_fd(k->engine);
 	int r = 0;
@@ -77,16 +78,19 @@ static int prepare(struct kit *k, int sock, struct redoma_error *err)
 		r = run_remember(k, err);
 	if (!r && k->setup.has_image && !k->setup.verify && !k->setup.single)
 		exec_ahead(k->exec);
-	run_usage(k, &(struct run_usage){0});
+	k->page_faults = 0;
+	run_usage(k, ret_used);
 	return r;
 }
 
 static int park(struct kit *k, struct channel *c, uint64_t since,
-		struct redoma_error *err)
+		const struct run_usage *used, struct redoma_error *err)
 {
 	struct spawn_ready ready;
 
 	zygote_ready(k, since, &ready);
+	ready.used_us = used->cpu_us;
+	ready.used_faults = used->page_faults;
 	return channel_send(c, FRAME_READY, FRAME_LAST, &ready, sizeof ready,
 			    err);
 }
@@ -117,13 +121,14 @@ void child_main(struct kit *k, int sock)
 	struct request *q = k->request;
 	struct run_result *res = k->result;
 	struct redoma_error err = {0};
+	struct run_usage used;
 	int r;
 
 	request_init(q);
-	r = prepare(k, sock, &err);
+	r = prepare(k, sock, &used, &err);
 	channel_renew(c, sock);
 	if (!r)
-		r = park(k, c, since, &err);
+		r = park(k, c, since, &used, &err);
 	while (!r) {
 		res->outcome.reset_us = reset_us;
 		res->outcome.resets_wrong = wrong;

@@ -295,7 +295,8 @@ static int first_children(struct kit *k, struct nursery *n,
 }
 
 static int bury(struct channel *c, struct kit *k, struct nursery *n,
-		const siginfo_t *si, struct redoma_error *err)
+		const siginfo_t *si, const struct reaped *used,
+		struct redoma_error *err)
 {
 	struct birth *b = find_birth(n, si->si_pid);
 	struct spawn_dead d;
@@ -304,7 +305,7 @@ static int bury(struct channel *c, struct kit *k, struct nursery *n,
 	if (!b)
 		return 0;
 	cpu = b->cpu;
-	d = (struct spawn_dead){b->slot, si->si_code, si->si_status, 0};
+	d = (struct spawn_dead){b->slot, si->si_code, si->si_status, 0, *used};
 	if (d.code == CLD_KILLED && d.status == SIGKILL)
 		d.oom = keeper_oom(&k->keeper);
 	if (b->sock >= 0) {
@@ -321,17 +322,14 @@ static int reap(struct channel *c, struct kit *k, struct nursery *n,
 		struct redoma_error *err)
 {
 	struct signalfd_siginfo drained;
+	struct reaped used;
+	siginfo_t si;
 	int r = 0;
 
 	if (read(n->sigfd, &drained, sizeof drained) < 0 && errno != EAGAIN)
 		return err_sys(err, WHERE, "read the child signal");
-	while (!r) {
-		siginfo_t si = {0};
-
-		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG) || !si.si_pid)
-			break;
-		r = bury(c, k, n, &si, err);
-	}
+	while (!r && reap_any(&si, &used))
+		r = bury(c, k, n, &si, &used, err);
 	return r;
 }
 

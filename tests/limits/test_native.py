@@ -127,6 +127,17 @@ def _():
     after(r)
 
 
+@case("what a program used is told, though it had to be killed")
+def _():
+    code = "while :; do :; done"
+    r = sh(f"{code} & {code} & trap '' TERM; {code}", "--limit", "wall=600ms")
+    expect(r, "wall_limit")
+    used = r.json["usage"]
+    need(100_000 < used["cpu_us"] and 0 < used["memory_bytes"] < 64 << 20,
+         r.about())
+    after(r)
+
+
 # ---- CPU
 
 def cpu(run, code, ms, *options):

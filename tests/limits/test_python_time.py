@@ -86,5 +86,27 @@ def _():
            value=499500)
 
 
+@case("what a run used is told, though it had to be killed")
+def _():
+    for code, least in (("sum(range(10 ** 12))", 100_000),
+                        ("import time\ntime.sleep(0.6)\nsum(range(10 ** 12))",
+                         0)):
+        r = python(code, "--limit", "wall=700ms")
+        expect(r, "wall_limit")
+        used = r.json["usage"]
+        need(least <= used["cpu_us"] <= used["wall_us"], r.about())
+        if not least:
+            need(used["cpu_us"] < 400_000, r.about())
+        need(1 << 20 < used["memory_bytes"] < 128 << 20
+             and 0 < used["page_faults"] < 5000, r.about())
+    r = python("x = b'a' * (64 << 20)\nsum(range(10 ** 12))", "--limit",
+               "cpu=400ms")
+    expect(r, "cpu_limit")
+    used = r.json["usage"]
+    need(used["memory_bytes"] > 64 << 20, r.about())
+    need(400_000 <= used["cpu_us"] < 700_000 and
+         r.json["limit"]["used"].startswith(str(used["cpu_us"])[:3]),
+         r.about())
+
 if __name__ == "__main__":
     main()
