@@ -2,7 +2,8 @@
 
 Started by redoma-init inside the jail, before a run comes: imports what runs
 use, warms up, and waits on descriptor 3.  Messages are a header of two u32
-(kind, length; little endian) and the body; see docs/design/native.md.
+(kind, length; little endian) and the body; see docs/design/native.md.  Some of
+the imports are for guest/py/carry.py, which becomes a part of this.
 """
 import ast
 import atexit
@@ -29,7 +30,6 @@ SOURCE, NAME, INPUT, ARGV, ENV, TOOL, IN_FLIGHT = 1, 2, 3, 4, 5, 6, 7
 CHANNEL = 3
 HERE = os.path.dirname(__file__)
 OWNER = os.getpid()  # a fork of a run has no word in it
-DEPTH = 200
 KEPT = "__redoma_value__"
 CO_COROUTINE, CO_ASYNC_GENERATOR = 0x80, 0x200  # of inspect, a slow import
 HEADER = 8
@@ -100,137 +100,7 @@ def unpack(body):
     return request
 
 
-# ---- values ----
-
-def tagged(kind, value=None):
-    return {"$redoma": kind} if value is None else {"$redoma": kind,
-                                                    "value": value}
-
-
-def whole(text):
-    """JSON is UTF-8: half of a surrogate pair is U+FFFD."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
-
-
-def digits(convert, v):
-    """int to str or back, of any length: a run's limits bound it."""
-    most = sys.get_int_max_str_digits()
-    try:
-        return convert(v)
-    except ValueError:
-        sys.set_int_max_str_digits(0)
-        return convert(v)
-    finally:
-        sys.set_int_max_str_digits(most)
-
-
-def carry_number(v, at):
-    if isinstance(v, int):
-        return v if abs(v) <= 2 ** 53 - 1 else tagged("bigint",
-                                                      digits(str, v))
-    if math.isnan(v):
-        return tagged("nan")
-    if math.isinf(v):
-        return tagged("inf" if v > 0 else "-inf")
-    if v == 0 and math.copysign(1, v) < 0:
-        return tagged("-0")
-    return int(v) if v.is_integer() and abs(v) < 2 ** 53 else v
-
-
-def carry_key(k, at):
-    if isinstance(k, str):
-        return whole(k)
-    raise TypeError(f"the value cannot be carried: {at} has the key {k!r}, "
-                    "and keys are strings")
-
-
-def carry_dict(v, at, above):
-    out = {carry_key(k, at): carry(x, f"{at}.{k}", above)
-           for k, x in v.items()}
-    return tagged("object", out) if "$redoma" in out else out
-
-
-def carry_date(v):
-    if isinstance(v, datetime.datetime):
-        if v.tzinfo is None:
-            return v.isoformat()
-        v = v.astimezone(datetime.timezone.utc)
-        return tagged("date", v.strftime("%Y-%m-%dT%H:%M:%S.")
-                      + f"{v.microsecond // 1000:03d}Z")
-    return v.isoformat()
-
-
-def instead(v):
-    """What carries the same, of tables and columns of data."""
-    if hasattr(v, "to_dict") and hasattr(v, "columns"):
-        return "; take its .to_dict('records')"
-    for name in ("tolist", "to_dict"):
-        if hasattr(v, name):
-            return f"; take its .{name}()"
-    return ""
-
-
-def carry(v, at="value", above=()):
-    if v is None or isinstance(v, bool):
-        return v
-    if isinstance(v, str):
-        return whole(v)
-    if isinstance(v, (int, float)):
-        return carry_number(v, at)
-    if isinstance(v, (bytes, bytearray, memoryview)):
-        return tagged("bytes", base64.b64encode(bytes(v)).decode())
-    if isinstance(v, decimal.Decimal):
-        return str(v)
-    if isinstance(v, (datetime.date, datetime.time)):
-        return carry_date(v)
-    if isinstance(v, complex):
-        return tagged("complex", [carry(v.real), carry(v.imag)])
-    if id(v) in above or len(above) > DEPTH:
-        raise TypeError(f"the value cannot be carried: {at} contains itself "
-                        "or is nested too deeply")
-    above = (*above, id(v))
-    if isinstance(v, dict):
-        return carry_dict(v, at, above)
-    if isinstance(v, (list, tuple)):
-        return [carry(x, f"{at}[{i}]", above) for i, x in enumerate(v)]
-    if isinstance(v, (set, frozenset)):
-        return tagged("set", [carry(x, f"{at}[…]", above) for x in v])
-    if hasattr(v, "item") and not getattr(v, "shape", None):  # numpy's scalars
-        return carry(v.item(), at, above)
-    raise TypeError(f"the value cannot be carried: {at} is a "
-                    f"{type(v).__name__}{instead(v)}")
-
-
-print_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False,
-                              check_circular=False,
-                              separators=(",", ":")).encode
-
-
-def revive(v):
-    if isinstance(v, list):
-        return [revive(x) for x in v]
-    if not isinstance(v, dict):
-        return v
-    kind, value = v.get("$redoma"), v.get("value")
-    if kind is None:
-        return {k: revive(x) for k, x in v.items()}
-    if kind == "object":
-        return {k: revive(x) for k, x in value.items()}
-    if kind in ("set", "map"):
-        value = revive(value)
-        return set(value) if kind == "set" else dict(value)
-    if kind == "complex":
-        return complex(*revive(value))
-    simple = {"bigint": lambda t: digits(int, t), "bytes": base64.b64decode,
-              "date": lambda t: datetime.datetime.fromisoformat(
-                  t.replace("Z", "+00:00")),
-              "nan": lambda _: math.nan, "inf": lambda _: math.inf,
-              "-inf": lambda _: -math.inf, "-0": lambda _: -0.0,
-              "undefined": lambda _: None}
-    if kind not in simple:
-        raise ValueError(f"unknown tag {kind!r} in the input")
-    return simple[kind](value)
-
+# ---- values: guest/py/carry.py is put here ----
 
 # ---- tools ----
 
@@ -370,7 +240,7 @@ def set_answer(answer, error, value):
 def understood(tool, text):
     """Error and value."""
     try:
-        return None, revive(json.loads(text))
+        return None, revived(text.decode())
     except MemoryError:
         raise
     except Exception:
@@ -428,8 +298,7 @@ Answer = None
 def call_text(name, args):
     if "\0" in name:
         raise ValueError("the name of a tool holds a NUL character")
-    return name.encode() + b"\0" + print_json(
-        carry(args, "arguments")).encode()
+    return name.encode() + b"\0" + carried(args, "arguments").encode()
 
 
 class Tool:
@@ -653,11 +522,10 @@ def run(request):
         text = request["input"]
         if text is not None:
             sys.stdin = io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8")
-        scope["input_data"] = None if text is None \
-            else revive(json.loads(text))
+        scope["input_data"] = None if text is None else revived(text)
         begin_tools(request, scope)
         value = execute(request, scope)
-        body = print_json(carry(value))
+        body = carried(value)
         flush()
         if value is None:
             return b"", 0

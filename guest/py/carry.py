@@ -1,5 +1,8 @@
-"""Values to text and back; what JSON lacks is tagged.  The same as in
-guest/native/bootstrap.py: one source has one result in both tiers.
+"""Values to text and back; what JSON lacks is tagged (docs/guide/result.md).
+
+The same in the image, in the data image and, put into guest/native/bootstrap.py
+when that is built, in the native tier: one source has one result.  So it needs
+no more than any Python 3 of a host has, and imports nothing.
 """
 DEPTH = 200
 
@@ -18,10 +21,12 @@ def whole(text):
 
 def digits(convert, v):
     """int to str or back, of any length: a run's limits bound it."""
-    most = sys.get_int_max_str_digits()
     try:
         return convert(v)
     except ValueError:
+        # A Python that has no such limit raises nothing here.
+        most = sys.get_int_max_str_digits()
+    try:
         sys.set_int_max_str_digits(0)
         return convert(v)
     finally:
@@ -31,7 +36,7 @@ def digits(convert, v):
 def carry_number(v):
     if isinstance(v, int):
         return int(v) if abs(v) <= 2 ** 53 - 1 else tagged("bigint",
-                                                         digits(str, v))
+                                                         digits(str, int(v)))
     if v != v:
         return tagged("nan")
     if v in (math.inf, -math.inf):
@@ -41,32 +46,66 @@ def carry_number(v):
     return int(v) if v.is_integer() and abs(v) < 2 ** 53 else float(v)
 
 
-def carry_dict(v, at, above):
-    out = {}
-    for k, x in v.items():
-        if not isinstance(k, str):
-            raise TypeError(f"the value cannot be carried: {at} has the key "
-                            f"{k!r}, and keys are strings")
-        out[whole(k)] = carry(x, f"{at}.{k}", above)
-    return tagged("object", out) if "$redoma" in out else out
-
-
 def carry_date(v):
-    if isinstance(v, datetime.datetime) and v.tzinfo is not None:
-        v = v.astimezone(datetime.timezone.utc)
-        return tagged("date", v.strftime("%Y-%m-%dT%H:%M:%S.")
-                      + f"{v.microsecond // 1000:03d}Z")
-    return v.isoformat()
+    """A day, a time of a place that is not named, or an instant."""
+    if not isinstance(v, datetime.datetime):
+        return tagged("date", v.isoformat())
+    if v != v:  # pandas' NaT is a datetime; as JavaScript's invalid date
+        return tagged("date", "")
+    micro = v.microsecond
+    if v.utcoffset() is None:
+        return tagged("date", v.isoformat(
+            timespec="microseconds" if micro else "seconds"))
+    try:
+        v = v.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    except OverflowError:  # of year 1 or 9999: as it is, then
+        return tagged("date", v.isoformat())
+    return tagged("date", v.isoformat(
+        timespec="microseconds" if micro % 1000 else "milliseconds") + "Z")
+
+
+def carry_duration(v):
+    """As ISO 8601 has it, in seconds."""
+    micro = (v.days * 86400 + v.seconds) * 10 ** 6 + v.microseconds
+    seconds, part = divmod(abs(micro), 10 ** 6)
+    part = f".{part:06}".rstrip("0") if part else ""
+    return tagged("duration", f"{'-' if micro < 0 else ''}PT{seconds}{part}S")
+
+
+INSTEAD = (("to_dicts", "take its .to_dicts()"),
+           ("to_pylist", "take its .to_pylist()"),
+           ("tolist", "take its .tolist()"), ("to_dict", "take its .to_dict()"),
+           ("__dataclass_fields__", "take dataclasses.asdict() of it"),
+           ("_value_", "take its .value"), ("__iter__", "take list() of it"))
 
 
 def instead(v):
-    """What carries the same, of tables and columns of data."""
-    if hasattr(v, "to_dict") and hasattr(v, "columns"):
-        return "; take its .to_dict('records')"
-    for name in ("tolist", "to_dict"):
+    """What carries the same, of tables and columns of data and of objects."""
+    if isinstance(v, type):
+        return ""
+    for name, take in INSTEAD:
         if hasattr(v, name):
-            return f"; take its .{name}()"
+            if name == "to_dict" and hasattr(v, "columns"):
+                take = "take its .to_dict('records')"
+            return "; " + take
     return ""
+
+
+def scalar(v):
+    """numpy's, as Python's own."""
+    x = v.item()
+    if isinstance(x, int) and v.dtype.kind in "mM":  # of nanoseconds
+        x = v.astype(v.dtype.kind + "8[us]").item()
+    return x
+
+
+def carry_dict(v, at, above):
+    if all(isinstance(k, str) for k in v):
+        out = {whole(k): carry(x, f"{at}.{k}", above) for k, x in v.items()}
+        return tagged("object", out) if "$redoma" in out else out
+    return tagged("map", [[carry(k, f"{at} key", above),
+                           carry(x, f"{at}[…]", above)]
+                          for k, x in v.items()])
 
 
 def carry(v, at="value", above=()):
@@ -79,11 +118,19 @@ def carry(v, at="value", above=()):
     if isinstance(v, (bytes, bytearray, memoryview)):
         return tagged("bytes", base64.b64encode(bytes(v)).decode())
     if isinstance(v, decimal.Decimal):
-        return str(v)
-    if isinstance(v, (datetime.date, datetime.time)):
+        return tagged("decimal", str(v))
+    if isinstance(v, datetime.date):
         return carry_date(v)
+    if isinstance(v, datetime.time):
+        return tagged("time", v.isoformat())
+    if isinstance(v, datetime.timedelta):
+        return carry_duration(v)
     if isinstance(v, complex):
         return tagged("complex", [carry(v.real), carry(v.imag)])
+    return carry_parts(v, at, above)
+
+
+def carry_parts(v, at, above):
     if id(v) in above or len(above) > DEPTH:
         raise TypeError(f"the value cannot be carried: {at} contains itself "
                         "or is nested too deeply")
@@ -94,6 +141,8 @@ def carry(v, at="value", above=()):
         return [carry(x, f"{at}[{i}]", above) for i, x in enumerate(v)]
     if isinstance(v, (set, frozenset)):
         return tagged("set", [carry(x, f"{at}[…]", above) for x in v])
+    if hasattr(v, "item") and getattr(v, "shape", None) == ():
+        return carry(scalar(v), at, above)
     raise TypeError(f"the value cannot be carried: {at} is a "
                     f"{type(v).__name__}{instead(v)}")
 
@@ -103,40 +152,89 @@ print_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False,
                               separators=(",", ":")).encode
 
 
-def carried(v):
-    return print_json(carry(v))
+def carried(v, at="value"):
+    return print_json(carry(v, at))
 
 
-def revive(v):
+# ---- and back ----
+
+def revive_date(text):
+    if not text:
+        return None
+    if "T" not in text:
+        return datetime.date.fromisoformat(text)
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+DURATION = re.compile(r"(-?)PT(\d+)(?:\.(\d{1,6}))?S", re.ASCII)
+
+
+def revive_duration(text):
+    sign, seconds, part = DURATION.fullmatch(text).groups()
+    micro = int(seconds) * 10 ** 6 + int((part or "").ljust(6, "0"))
+    return datetime.timedelta(microseconds=-micro if sign else micro)
+
+
+# What the value of a tag is, and what is made of it.
+OF_NOTHING = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf, "-0": -0.0,
+              "undefined": None}
+OF_TEXT = {
+    "bigint": lambda t: digits(int, t), "date": revive_date,
+    "bytes": lambda t: base64.b64decode(t, validate=True),
+    "decimal": decimal.Decimal, "time": datetime.time.fromisoformat,
+    "duration": revive_duration,
+}
+
+
+def of_text(kind, text):
+    try:
+        return OF_TEXT[kind](text)
+    except (ArithmeticError, AttributeError, TypeError, ValueError):
+        raise ValueError(f"{text!r:.80} is no {kind}") from None
+
+
+def of_list(kind, v, firm):
+    if kind == "set":
+        v = revive(v, True)
+        return frozenset(v) if firm else set(v)
+    if kind == "map":
+        return {revive(k, True): revive(x) for k, x in v}
+    if kind == "tuple":
+        return tuple(revive(x, firm) for x in v)
+    real, imaginary = revive(v)
+    return complex(real, imaginary)
+
+
+def of_tag(kind, v, firm):
+    if kind in OF_NOTHING:
+        return OF_NOTHING[kind]
+    if kind in OF_TEXT and isinstance(v, str):
+        return of_text(kind, v)
+    if kind == "object" and isinstance(v, dict):
+        return {k: revive(x) for k, x in v.items()}
+    if kind in ("set", "map", "tuple", "complex") and isinstance(v, list):
+        return of_list(kind, v, firm)
+    raise ValueError("it is unknown, or its value is of another type")
+
+
+def revive(v, firm=False):
+    """A list that is firm, as what a set or the keys of a dict hold have to
+    be, is a tuple."""
     if isinstance(v, list):
-        return [revive(x) for x in v]
+        return tuple(revive(x, True) for x in v) if firm \
+            else [revive(x) for x in v]
     if not isinstance(v, dict):
         return v
-    kind, value = v.get("$redoma"), v.get("value")
-    if kind is None:
+    kind = v.get("$redoma")
+    if not isinstance(kind, str):
         return {k: revive(x) for k, x in v.items()}
-    if kind == "object":
-        return {k: revive(x) for k, x in value.items()}
-    if kind in ("set", "map"):
-        value = revive(value)
-        return set(value) if kind == "set" else dict(value)
-    if kind == "complex":
-        return complex(*revive(value))
-    if kind not in SIMPLE:
-        raise ValueError(f"unknown tag {kind!r} in the input")
-    return SIMPLE[kind](value)
-
-
-SIMPLE = {
-    "bigint": lambda t: digits(int, t), "bytes": base64.b64decode,
-    "date": lambda t: datetime.datetime.fromisoformat(
-        t.replace("Z", "+00:00")),
-    "nan": lambda _: math.nan, "inf": lambda _: math.inf,
-    "-inf": lambda _: -math.inf, "-0": lambda _: -0.0,
-    "undefined": lambda _: None,
-}
+    try:
+        return of_tag(kind, v.get("value"), firm)
+    except (TypeError, ValueError) as e:
+        raise ValueError(f"the tag {kind!r:.40} cannot be read: {e}") from None
 
 
 def revived(text):
     v = json.loads(text)
-    return revive(v) if '"$redoma"' in text else v
+    # A tag may be spelt with escapes.
+    return revive(v) if "$redoma" in text or "\\u00" in text else v

@@ -194,7 +194,7 @@ awaited_tools.ahead = True
 
 
 def carried_args(args):
-    return print_json(carry(args, "arguments"))
+    return carried(args, "arguments")
 
 
 def begin_tools(names, scope):

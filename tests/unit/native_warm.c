@@ -61,8 +61,7 @@ static void python(void **state)
 	if (access("/usr/bin/python3", X_OK))
 		skip();
 	assert_int_equal(start(&k, "/usr/bin/python3", "/redoma/bootstrap.py",
-			       read_text(0, TEST_ROOT
-					 "/guest/native/bootstrap.py")),
+			       read_text(0, TEST_BUILD "/images/bootstrap.py")),
 			 0);
 	run(&k, &r, "print('hi')\ninput_data", "[1,2,3]");
 	assert_true(r.has_outcome);
@@ -106,8 +105,7 @@ static void grants_reach_one_that_runs_already(void **state)
 	if (access("/usr/bin/python3", X_OK))
 		skip();
 	assert_int_equal(start(&k, "/usr/bin/python3", "/redoma/bootstrap.py",
-			       read_text(0, TEST_ROOT
-					 "/guest/native/bootstrap.py")),
+			       read_text(0, TEST_BUILD "/images/bootstrap.py")),
 			 0);
 	core_run_init(&r);
 	r.plan.n_grants = 2;

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""What Python's types travel as, in the image and in the native tier; the data
+image's are in tests/data/check.py.
+
+test-seconds: 240
+"""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from lib_native import *
+from lib_values import *
+
+spare_group()
+TIERS = [("image", python), ("native", py)]
+
+for _tier, _run in TIERS:
+    for _row in TRAVELS:
+        @case(f"{_tier}: {_row[0]:.60}")
+        def _(run=_run, row=_row):
+            check_travels(run, *row)
+
+    @case(f"{_tier}: all of them at once, and through a tool")
+    def _(run=_run):
+        check_all(run)
+
+    @case(f"{_tier}: what comes from elsewhere")
+    def _(run=_run):
+        check_comes(run)
+
+    @case(f"{_tier}: what cannot be carried or read is told in a sentence")
+    def _(run=_run):
+        check_refusals(run)
+
+
+@case("a tool's answer with a tag that cannot be read is its failure")
+def _():
+    policy = write("bad.yaml", "redoma: 1\ntools: [bad]\n")
+    answer = json_module.dumps(tag("decimal", "1,5"))
+    for _, run in TIERS:
+        expect(run("import redoma\ntry: tools.bad()\n"
+                   "except redoma.ToolError as e: x = str(e)\n"
+                   "'cannot be read' in x", "--policy", policy, "--tool",
+                   f"bad=printf %s '{answer}'"), "ok", value=True)
+
+
+if __name__ == "__main__":
+    main()

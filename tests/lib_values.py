@@ -1,0 +1,196 @@
+"""What Python's types travel as: the same in the image, in the data image and in
+the native tier, as a value, as input and to and from a tool."""
+from lib_redoma import *
+
+
+def tag(kind, *value):
+    return {"$redoma": kind, "value": value[0]} if value \
+        else {"$redoma": kind}
+
+
+SETUP = """import datetime as d, decimal, math, collections, enum
+from decimal import Decimal as D
+class Colour(enum.IntEnum):
+    RED = 3
+class Text(str): pass
+P = collections.namedtuple('P', 'x y')
+east = d.timezone(d.timedelta(hours=2))
+"""
+# An expression, what it travels as, and what that is on its way back if it is
+# not the same again.
+TRAVELS = [
+    ("None", None), ("True", True), ("7", 7), ("1.5", 1.5), ("'é😀'", "é😀"),
+    ("[1, ['a']]", [1, ["a"]]), ("{'a': {'b': 1}}", {"a": {"b": 1}}),
+    ("2.0", 2, "2"), ("Colour.RED", 3, "3"), ("Text('a')", "a", "'a'"),
+    ("2 ** 53 - 1", 2 ** 53 - 1),
+    ("2 ** 53", tag("bigint", str(2 ** 53))),
+    ("-10 ** 40", tag("bigint", str(-10 ** 40))),
+    ("float('nan')", tag("nan")), ("math.inf", tag("inf")),
+    ("-math.inf", tag("-inf")), ("-0.0", tag("-0")),
+    ("complex(1.5, -2)", tag("complex", [1.5, -2])),
+    ("complex('nan+infj')", tag("complex", [tag("nan"), tag("inf")])),
+    ("D('1.10')", tag("decimal", "1.10")),
+    ("D('-1E+50')", tag("decimal", "-1E+50")),
+    ("D('0.' + '123456789' * 9)", tag("decimal", "0." + "123456789" * 9)),
+    ("D('NaN')", tag("decimal", "NaN")),
+    ("D('-Infinity')", tag("decimal", "-Infinity")),
+    ("d.date(2024, 2, 29)", tag("date", "2024-02-29")),
+    ("d.datetime(2024, 1, 2, 3, 4, 5)", tag("date", "2024-01-02T03:04:05")),
+    ("d.datetime(2024, 1, 2, 3, 4, 5, 60)",
+     tag("date", "2024-01-02T03:04:05.000060")),
+    ("d.datetime(1970, 1, 1, tzinfo=d.timezone.utc)",
+     tag("date", "1970-01-01T00:00:00.000Z")),
+    ("d.datetime(2024, 1, 2, 3, 4, 5, 678901, d.timezone.utc)",
+     tag("date", "2024-01-02T03:04:05.678901Z")),
+    ("d.datetime(2024, 1, 2, 1, tzinfo=east)",
+     tag("date", "2024-01-01T23:00:00.000Z"),
+     "d.datetime(2024, 1, 1, 23, tzinfo=d.timezone.utc)"),
+    ("d.datetime(1, 1, 1, tzinfo=east)",
+     tag("date", "0001-01-01T00:00:00+02:00")),
+    ("d.time(3, 4, 5, 600)", tag("time", "03:04:05.000600")),
+    ("d.time(3, 4, tzinfo=east)", tag("time", "03:04:00+02:00")),
+    ("d.timedelta(days=2, microseconds=1500)",
+     tag("duration", "PT172800.0015S")),
+    ("d.timedelta(microseconds=-1)", tag("duration", "-PT0.000001S")),
+    ("d.timedelta.max", tag("duration", "PT86399999999999.999999S")),
+    ("b'\\x00\\xff\\x10'", tag("bytes", "AP8Q")), ("b''", tag("bytes", "")),
+    ("bytearray(b'ab')", tag("bytes", "YWI="), "b'ab'"),
+    ("memoryview(b'abcd')[::2]", tag("bytes", "YWM="), "b'ac'"),
+    ("(1, 'a')", [1, "a"], "[1, 'a']"), ("P(1, 2)", [1, 2], "[1, 2]"),
+    ("{1}", tag("set", [1])), ("set()", tag("set", [])),
+    ("frozenset('a')", tag("set", ["a"]), "{'a'}"),
+    ("{(1, (2, 3))}", tag("set", [[1, [2, 3]]])),
+    ("{frozenset([1])}", tag("set", [tag("set", [1])])),
+    ("{D('1'): b'a'}", tag("map", [[tag("decimal", "1"),
+                                    tag("bytes", "YQ==")]])),
+    ("{1: 'a', 'b': [2]}", tag("map", [[1, "a"], ["b", [2]]])),
+    ("{(1, 2): {None: (3,)}}",
+     tag("map", [[[1, 2], tag("map", [[None, [3]]])]]),
+     "{(1, 2): {None: [3]}}"),
+    ("{'$redoma': 'decimal', 'value': '1'}",
+     tag("object", {"$redoma": "decimal", "value": "1"})),
+    ("{'a': {'$redoma': D(1)}}",
+     {"a": tag("object", {"$redoma": tag("decimal", "1")})}),
+    ("collections.OrderedDict(b=1, a=2)", {"b": 1, "a": 2},
+     "{'b': 1, 'a': 2}"),
+]
+# What comes from elsewhere alone.
+COMES = [
+    ('{"$redoma": "undefined"}', "None"),
+    ('{"$redoma": "date", "value": ""}', "None"),
+    ('{"$redoma": "tuple", "value": [1, {"$redoma": "tuple", "value": []}]}',
+     "(1, ())"),
+    ('{"\\u0024redoma": "\\u0062ytes", "value": "YQ=="}', "b'a'"),
+    ('{"$redoma": 5}', "{'$redoma': 5}"),
+    ('{"$redoma": "object", "value": {"$redoma": "x", "a": [1]}}',
+     "{'$redoma': 'x', 'a': [1]}"),
+]
+UNREADABLE = [tag("decimal", "1,5"), tag("decimal", 1), tag("bigint", "x"),
+              tag("bytes", "a?=="), tag("date", "soon"), tag("duration", "P1D"),
+              tag("set", [{}]), tag("map", [[[{}], 1]]), tag("map", 3),
+              tag("map", [1]), tag("complex", [1]), tag("function", "f"),
+              tag("set"), {"a": [tag("time", "")]}]
+# What is refused, and what the sentence says to take.
+REFUSED = [
+    ("object()", ""), ("print", ""), ("int", ""), ("len.__call__", ""),
+    ("range(3)", "list()"), ("{1: 2}.items()", "list()"),
+    ("(i for i in [1])", "list()"), ("collections.deque()", "list()"),
+    ("enum.Enum('C', 'A').A", ".value"), ("__import__('array').array('i')",
+                                          ".tolist()"),
+    ("__import__('dataclasses').make_dataclass('A', ['x'])(1)", "asdict()"),
+    ("type('Frame', (), {'to_dict': 1, 'columns': 1})()",
+     ".to_dict('records')"),
+    ("type('Frame', (), {'to_dicts': 1, 'columns': 1})()", ".to_dicts()"),
+]
+
+# Of packages: scalars are as Python's, tables say what to take.
+PACKAGES = "import numpy as np, pandas as pd\n"
+SCALARS = [
+    ("np.int64(3)", 3), ("np.float32(0.5)", 0.5), ("np.bool_(True)", True),
+    ("np.float64('nan')", tag("nan")), ("np.str_('a')", "a"),
+    ("np.array(5)", 5), ("np.uint64(2 ** 64 - 1)",
+                         tag("bigint", str(2 ** 64 - 1))),
+    ("np.complex64(2j)", tag("complex", [0, 2])),
+    ("np.bytes_(b'ab')", tag("bytes", "YWI=")),
+    ("np.datetime64('2024-01-02')", tag("date", "2024-01-02")),
+    ("np.datetime64('2024-01-02T03:04:05.123456789')",
+     tag("date", "2024-01-02T03:04:05.123456")),
+    ("np.datetime64('NaT')", None),
+    ("np.timedelta64(1500, 'ms')", tag("duration", "PT1.5S")),
+    ("np.timedelta64(1500000000, 'ns')", tag("duration", "PT1.5S")),
+    ("pd.Timestamp('2020-01-02')", tag("date", "2020-01-02T00:00:00")),
+    ("pd.Timestamp('2020-01-02T03:04:05.000000007')",
+     tag("date", "2020-01-02T03:04:05")),
+    ("pd.Timestamp('2020-01-02', tz='Europe/Paris')",
+     tag("date", "2020-01-01T23:00:00.000Z")),
+    ("pd.NaT", tag("date", "")),
+    ("pd.Timedelta('1 days 2 ms')", tag("duration", "PT86400.002S")),
+    ("pd.Series({3: 1.5}).to_dict()", tag("map", [[3, 1.5]])),
+]
+TABLES = [
+    ("pd.DataFrame({'a': [1]})", ".to_dict('records')"),
+    ("pd.Series([1])", ".tolist()"), ("np.arange(3)", ".tolist()"),
+    ("pd.Index([1])", ".tolist()"), ("np.ones((2, 2))", ".tolist()"),
+]
+
+
+def check_packages(run):
+    codes, wires = zip(*SCALARS)
+    expect(run(PACKAGES + f"[{', '.join(codes)}]"), "ok", value=[*wires])
+    for make, says in TABLES:
+        r = run(f"{PACKAGES}x = {make}\n{{'t': [0, x]}}")
+        expect(r, "error", says=says)
+        need("value.t[1] is a " in r.text, r.about())
+        # And that works.
+        expect(run(f"{PACKAGES}x = {make}\n{{'t': [0, x{says}]}}"), "ok")
+
+
+def check_travels(run, code, wire, back=None):
+    """There, and back again."""
+    expect(run(SETUP + code), "ok", value=... if wire is None else wire)
+    text = json_module.dumps(wire)
+    r = run(f"{SETUP}[repr(input_data), repr({back or code}), input_data]",
+            "--input", text)
+    expect(r, "ok")
+    is_, was, again = r.json["value"]
+    need(is_ == was, f"{code} came back as {is_}, not as {was}")
+    need(again == wire, f"{code} travelled on as {again}")
+
+
+def check_all(run):
+    """The same in one run, for tiers that take long to start one, and through
+    a tool that gives back what it is given."""
+    policy = write("echo.yaml", "redoma: 1\ntools: [echo]\n")
+    echo = ("--policy", policy, "--tool", "echo=cat")
+    items = ",\n".join(code for code, *_ in TRAVELS)
+    wires = [wire for _, wire, *_ in TRAVELS]
+    r = run(f"{SETUP}[\n{items}]")
+    expect(r, "ok", value=wires)
+    backs = ",\n".join(row[2] if len(row) > 2 else row[0] for row in TRAVELS)
+    judge = (f"was = [\n{backs}]\n"
+             "[(repr(a), repr(b)) for a, b in zip(x, was, strict=True) "
+             "if repr(a) != repr(b)]")
+    expect(run(f"{SETUP}x = input_data\n{judge}", "--input",
+               json_module.dumps(wires)), "ok", value=[])
+    expect(run(f"{SETUP}x = tools.echo(x=[\n{items}])['x']\n{judge}", *echo),
+           "ok", value=[])
+    # What the tool was given is what a value is.
+    expect(run(f"{SETUP}x = tools.echo(x=[\n{items}])\n"
+               "x['x']", *echo), "ok", value=wires)
+
+
+def check_refusals(run):
+    for code, says in REFUSED:
+        r = run(f"{SETUP}{{'a': [0, {code}]}}")
+        expect(r, "error", says=says)
+        need("value.a[1] is a " in r.text, r.about())
+    for wire in UNREADABLE:
+        r = run("input_data", "--input", json_module.dumps(wire))
+        expect(r, "error", says="cannot be read")
+        need(r.json["error"]["name"] == "ValueError", r.about())
+
+
+def check_comes(run):
+    for text, back in COMES:
+        expect(run(f"repr(input_data) == repr({back})", "--input", text),
+               "ok", value=True)
