@@ -160,7 +160,8 @@ def check_travels(run, code, wire, back=None):
 def check_all(run):
     """The same in one run, for tiers that take long to start one, and through
     a tool that gives back what it is given."""
-    policy = write("echo.yaml", "redoma: 1\ntools: [echo]\n")
+    policy = write("echo.yaml", "redoma: 1\ntools: [echo]\n"
+                   "limits: {wall: 30s}\n")
     echo = ("--policy", policy, "--tool", "echo=cat")
     items = ",\n".join(code for code, *_ in TRAVELS)
     wires = [wire for _, wire, *_ in TRAVELS]
