@@ -24,8 +24,8 @@ flags="--target=wasm32-wasi --sysroot=$sysroot -O2 -std=gnu17
 
 sources=$(ls "$here"/*.c)
 if [ "$start" = formula ]; then
-	sources=$(ls "$here"/formula/*.c "$here"/memory.c "$here"/request.c \
-		"$here"/settle.c "$here"/system.c)
+	sources=$(ls "$here"/formula/*.c "$here"/lock.c "$here"/memory.c \
+		"$here"/request.c "$here"/settle.c "$here"/system.c)
 	flags="$flags -I$here"
 fi
 for f in $sources; do
@@ -34,9 +34,11 @@ for f in $sources; do
 		-c "$f" -o "$objects/$(basename "$f" .c).o"
 done
 
-# What poll.c, source.c (in formula/: tree.c) and system.c stand in front of.
+# What lock.c, poll.c, source.c (in formula/: tree.c) and system.c stand in
+# front of.
 wrap=
-for name in _Py_HandlePending PyErr_CheckSignals PyErr_ProgramTextObject \
+for name in _PyMutex_LockTimed _Py_HandlePending PyErr_CheckSignals \
+	PyErr_ProgramTextObject \
 	_PyErr_ProgramDecodedTextObject __wasi_environ_sizes_get \
 	__wasi_clock_res_get __wasi_clock_time_get __wasi_random_get \
 	__wasi_fd_prestat_get __wasi_fd_fdstat_get __wasi_fd_filestat_get \

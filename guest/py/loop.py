@@ -33,13 +33,14 @@ def change_asyncio(asyncio):
         def run_in_executor(self, executor, func, *args):
             future = self.create_future()
             # As in a thread of its own: there no loop runs.
+            running = events._get_running_loop()
             events._set_running_loop(None)
             try:
                 future.set_result(func(*args))
             except Exception as e:
                 future.set_exception(e)
             finally:
-                events._set_running_loop(self)
+                events._set_running_loop(running)
             return future
 
         async def getaddrinfo(self, *args, **kwargs):

@@ -75,14 +75,24 @@ def change_socket(module):
 
 
 def change_zoneinfo(module):
+    common = sys.modules["zoneinfo._common"]
+    paths = module.available_timezones
+
     def load_tzdata(key):
-        data = DATA("tz/" + key)
+        try:
+            data = DATA("tz/" + key)
+        except UnicodeEncodeError:
+            data = None
         if data is None:
-            raise module.ZoneInfoNotFoundError(
+            raise common.ZoneInfoNotFoundError(
                 f"No time zone found with key {key}")
         return io.BytesIO(data)
-    module._common.load_tzdata = load_tzdata
-    module.available_timezones = lambda: {n[3:] for n in DATA_NAMES()}
+
+    def available_timezones():
+        # Those of granted directories, too.
+        return (paths() | {n[3:] for n in DATA_NAMES()}) - {"posixrules"}
+    common.load_tzdata = load_tzdata
+    module.available_timezones = available_timezones
 
 
 CHANGES = {"socket": change_socket, "subprocess": change_subprocess,

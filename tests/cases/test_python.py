@@ -262,8 +262,12 @@ LIBRARY = [
     ("from zoneinfo import ZoneInfo\nfrom datetime import datetime\n"
      "[datetime(2024, m, 1, tzinfo=ZoneInfo('Europe/Berlin')).utcoffset()"
      ".total_seconds() for m in (1, 7)]", [3600, 7200]),
-    ("import zoneinfo\n'Asia/Kolkata' in zoneinfo.available_timezones()",
-     True),
+    ("import zoneinfo\nx = zoneinfo.available_timezones()\n"
+     "['Asia/Kolkata' in x, 'posixrules' in x]", [True, False]),
+    ("import sys, zoneinfo\ndel sys.modules['zoneinfo']\nimport zoneinfo\n"
+     "try: zoneinfo.ZoneInfo('Eu\\ud800')\n"
+     "except zoneinfo.ZoneInfoNotFoundError: x = str(zoneinfo.ZoneInfo('UTC'))"
+     "\nx", "UTC"),
     ("import asyncio\nasync def f(n):\n  await asyncio.sleep(n / 1000)\n"
      "  return n\nasync def main():\n"
      "  return await asyncio.gather(f(3), f(1), f(2))\n"
@@ -272,6 +276,8 @@ LIBRARY = [
      "    async with asyncio.timeout(0.01): await asyncio.sleep(9)\n"
      "  except TimeoutError: return 'late'\nasyncio.run(main())", "late"),
     ("import asyncio\nasyncio.run(asyncio.to_thread(sum, [1, 2]))", 3),
+    ("import asyncio\nl = asyncio.new_event_loop()\n"
+     "f = l.run_in_executor(None, sum, [1, 2])\nl.run_until_complete(f)", 3),
     ("import hashlib\nhashlib.sha256(b'').hexdigest()[:8]", "e3b0c442"),
     ("import statistics\nstatistics.mean([1, 2, 3.5])", 2.1666666666666665),
     ("import csv, io\nlist(csv.reader(io.StringIO('a,\"b,c\"')))",
@@ -292,6 +298,26 @@ for _code, _value in LIBRARY:
 def _():
     expect(python("import asyncio\nasyncio.run(asyncio.Event().wait())"),
            "error", says="nothing is left")
+
+
+@case("a lock that nothing can release says so, and a wait with an end sleeps")
+def _():
+    for code in ("l = threading.Lock()\nl.acquire()\nl.acquire()",
+                 "threading.Event().wait()", "threading.Barrier(2).wait()",
+                 "queue.Queue().get()", "concurrent.futures.Future().result()"):
+        expect(python("import threading, queue, concurrent.futures\n" + code),
+               "error", says="no threads")
+    expect(python("import threading\nl = threading.RLock()\n"
+                  "with l:\n  with l: x = 3\nx"), "ok", value=3)
+    r = python("import threading, queue\nx = [threading.Event().wait(0.4)]\n"
+               "try: queue.Queue().get(timeout=0.4)\n"
+               "except queue.Empty: x.append('empty')\nx")
+    expect(r, "ok", value=[False, "empty"])
+    u = r.json["usage"]
+    need(u["wall_us"] > 750_000 and u["cpu_us"] < 250_000, r.about())
+    expect_limit(python("import threading\n"
+                        "threading.Event().wait(threading.TIMEOUT_MAX)",
+                        "--limit", "wall=300ms"), "wall_limit", limit_s=0.3)
 
 
 @case("modules of a granted directory, once it is on sys.path")
