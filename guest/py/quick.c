@@ -233,7 +233,9 @@ static PyObject *plain_value(const char *p, size_t n)
 
 	if (n == 4 && !memcmp(p, "null", 4))
 		return Py_NewRef(Py_None);
-	if (!n || (unsigned char)*p <= ' ' || memmem(p, n, "\"$redoma\"", 9))
+	/* A tag may be spelt with escapes. */
+	if (!n || (unsigned char)*p <= ' ' || memmem(p, n, "$redoma", 7) ||
+	    memmem(p, n, "\\u00", 4))
 		return NULL;
 	text = PyUnicode_DecodeUTF8(p, (Py_ssize_t)n, NULL);
 	args[0] = text;

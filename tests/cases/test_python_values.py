@@ -44,5 +44,15 @@ def _():
                    f"bad=printf %s '{answer}'"), "ok", value=True)
 
 
+@case("a tag of an answer may be spelt with escapes")
+def _():
+    policy = write("spelt.yaml", "redoma: 1\ntools: [spelt]\n")
+    write("spelt.json", r'{"\u0024redoma": "decimal", "value": "1.10"}')
+    for _, run in TIERS:
+        expect(run("repr(tools.spelt())", "--policy", policy, "--tool",
+                   f"spelt=cat {scratch() / 'spelt.json'}"), "ok",
+               value="Decimal('1.10')")
+
+
 if __name__ == "__main__":
     main()
