@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "table/arrow.h"
 #include "table/jsonl.h"
 #include "table/rows.h"
 
@@ -18,8 +19,10 @@ void table_done(struct table *t)
 		buf_done(&c->kinds);
 		buf_done(&c->values);
 		buf_done(&c->heap);
+		buf_done(&c->fixed);
 	}
 	free(t->columns);
+	arrow_free(t->arrow);
 	csv_done(&t->csv);
 	buf_done(&t->raw);
 	buf_done(&t->ends);
@@ -72,6 +75,11 @@ int table_add_column(struct table *t, struct str name, struct redoma_error *err)
 int table_state(struct table *t, struct str name, enum cell_kind kind,
 		struct redoma_error *err)
 {
+	if (t->arrow)
+		return err_set(err, REDOMA_E_INVALID, WHERE,
+			       "column %s cannot have a type stated: an Arrow "
+			       "table says what its columns are",
+			       SHOW(name));
 	for (size_t i = 0; i < t->n_columns; i++) {
 		struct table_column *c = &t->columns[i];
 
@@ -106,7 +114,14 @@ static int open_csv(struct table *t, struct redoma_error *err)
 
 int table_open(struct table *t, struct redoma_error *err)
 {
-	return t->format == TABLE_CSV ? open_csv(t, err) : jsonl_open(t, err);
+	switch (t->format) {
+	case TABLE_CSV:
+		return open_csv(t, err);
+	case TABLE_JSONL:
+		return jsonl_open(t, err);
+	default:
+		return arrow_open(t, err);
+	}
 }
 
 /* ---- a block ---- */
@@ -325,6 +340,7 @@ static void clear(struct table *t)
 		buf_clear(&t->columns[i].kinds);
 		buf_clear(&t->columns[i].values);
 		buf_clear(&t->columns[i].heap);
+		buf_clear(&t->columns[i].fixed);
 	}
 }
 
@@ -335,6 +351,8 @@ int table_next(struct table *t, uint64_t most, struct redoma_error *err)
 	clear(t);
 	if (t->format == TABLE_JSONL)
 		return jsonl_fill(t, most, err);
+	if (t->arrow)
+		return arrow_fill(t, most, err);
 	r = fill_csv(t, most, err);
 	if (r || !t->rows)
 		return r;
@@ -359,6 +377,16 @@ int table_cell_text(const struct table *t, size_t column, uint64_t row,
 		return jsonl_cell_text(t, column, row, out);
 	s = text_of(t, spans_of(t) + row * t->n_columns + column);
 	return buf_add(out, s.p, s.len);
+}
+
+uint64_t table_bytes(const struct table *t)
+{
+	return t->arrow ? t->arrow->bytes : t->raw.len;
+}
+
+bool table_is_stream(const struct table *t)
+{
+	return t->arrow && !t->arrow->is_file;
 }
 
 struct str table_row(const struct table *t, uint64_t row)

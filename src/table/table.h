@@ -1,9 +1,10 @@
-/* table/table.h - a CSV or JSON Lines file as columns, a block of rows at a
- * time, in constant memory; and what is written back.
+/* table/table.h - a CSV, JSON Lines or Arrow file as columns, a block of rows
+ * at a time, in constant memory; and what is written back.
  *
  * The kinds of columns are told from the first block, and hold for the whole
  * file: a cell that does not fit is a text there.  Kinds that were stated hold
- * too: such a cell is an error. */
+ * too: such a cell is an error.  The columns of an Arrow file have their types
+ * from it. */
 #ifndef TABLE_TABLE_H
 #define TABLE_TABLE_H
 
@@ -14,7 +15,11 @@
 #include "base/cell.h"
 #include "table/csv.h"
 
-enum table_format { TABLE_CSV, TABLE_JSONL };
+/* TABLE_ARROW is both of Arrow's forms to a reader, which sees which it is. */
+enum table_format { TABLE_CSV, TABLE_JSONL, TABLE_ARROW, TABLE_ARROW_STREAM };
+
+struct arrow;
+struct arrow_type;
 
 /* A block's cells: a byte and 8 bytes a row, texts as offset and length in
  * heap. */
@@ -33,6 +38,9 @@ struct table_column {
 	bool renamed; /* another one had its name */
 	struct table_odd odd;
 	struct buf kinds, values, heap;
+	/* Of Arrow: its type (borrowed), and numbers and times as they came. */
+	const struct arrow_type *arrow;
+	struct buf fixed;
 };
 
 struct table { /* all zero but format, csv.feed.fd, csv.delimiter is fresh */
@@ -40,8 +48,9 @@ struct table { /* all zero but format, csv.feed.fd, csv.delimiter is fresh */
 	struct csv csv;               /* of JSON Lines, its feed */
 	struct table_column *columns; /* owned array */
 	size_t n_columns;
-	struct buf raw;  /* the block's rows as they stand, one after another */
-	struct buf ends; /* where each ends in raw: uint64_t */
+	/* The block's rows as they stand, one after another, and where each
+	 * ends there (uint64_t); of Arrow there are none. */
+	struct buf raw, ends;
 	struct buf header; /* of CSV, as it stands */
 	uint64_t rows;     /* of the block */
 	uint64_t before;   /* rows of the blocks before */
@@ -50,6 +59,7 @@ struct table { /* all zero but format, csv.feed.fd, csv.delimiter is fresh */
 	/* private */
 	bool over;
 	uint64_t line;
+	struct arrow *arrow;     /* owned */
 	struct buf texts, spans; /* the block's cells before they have kinds */
 };
 
@@ -66,6 +76,10 @@ MUST_CHECK int table_next(struct table *t, uint64_t most,
  * -1: out of memory. */
 MUST_CHECK int table_cell_text(const struct table *t, size_t column,
 			       uint64_t row, struct buf *out);
+/* Of the block, about: what block_bytes bounds. */
+uint64_t table_bytes(const struct table *t);
+/* Of Arrow: the file is a stream. */
+bool table_is_stream(const struct table *t);
 struct str table_row(const struct table *t, uint64_t row); /* as it stands */
 void table_done(struct table *t);
 
