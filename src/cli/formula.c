@@ -50,6 +50,8 @@ static int write_block(struct formula_job *j, const struct redoma_sheet *s,
 	CLEANUP(buf_done) struct buf b = {0};
 	uint64_t n = redoma_sheet_rows(s);
 
+	if (formula_form_is_arrow(j->out_format))
+		return n ? formula_arrow_write(j, s, err) : 0;
 	if (n && put_head(j, &b))
 		return err_nomem(err, WHERE);
 	for (uint64_t i = 0; i < n; i++) {
@@ -103,11 +105,23 @@ static void show_progress(const struct formula_job *j)
 	print_wait(NULL, text);
 }
 
+/* What stands behind the last row.  A table without a row has its names
+ * alone. */
+static int finish(struct formula_job *j, struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf head = {0};
+
+	if (formula_form_is_arrow(j->out_format))
+		return formula_arrow_end(j, err);
+	if (put_head(j, &head))
+		return err_nomem(err, WHERE);
+	return print_bytes(j->out, head.data, head.len, err);
+}
+
 int formula_run(struct formula_job *j, struct redoma *r,
 		struct redoma_sheet **ret, struct redoma_error *err)
 {
 	CLEANUP(sheet_cleanup) struct redoma_sheet *s = NULL;
-	CLEANUP(buf_done) struct buf head = {0};
 	int rc = 0;
 
 	while (!rc && j->table.rows) {
@@ -121,11 +135,8 @@ int formula_run(struct formula_job *j, struct redoma *r,
 	}
 	if (!j->quiet)
 		print_wait(NULL, NULL);
-	/* A table without a row has its names alone. */
-	if (!rc && (!s || is_ok(s)) && put_head(j, &head))
-		return err_nomem(err, WHERE);
-	if (!rc && head.len)
-		rc = print_bytes(j->out, head.data, head.len, err);
+	if (!rc && (!s || is_ok(s)))
+		rc = finish(j, err);
 	if (!rc)
 		*ret = TAKE_PTR(s);
 	return rc;

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,13 +55,15 @@ static void take_name(struct formula_errors *e, struct str text)
 		 (int)(text.len < sizeof e->name ? text.len : 0), text.p);
 }
 
-static void note_error(struct formula_job *j, size_t formula,
-		       const struct redoma_cell *c)
+void formula_note(struct formula_job *j, size_t formula,
+		  const struct redoma_cell *c)
 {
 	struct formula_errors *e = &j->errors;
 	size_t n = c->len < 11 ? c->len : 11, i = 0;
 	char code[12] = {0};
 
+	if (c->kind != REDOMA_CELL_ERROR)
+		return;
 	if (c->len && memchr(c->text, ' ', n))
 		n = (size_t)((const char *)memchr(c->text, ' ', n) - c->text);
 	memcpy(code, c->text, n);
@@ -80,7 +83,7 @@ static void note_error(struct formula_job *j, size_t formula,
 			 (int)(c->len > 160 ? 160 : c->len), c->text);
 }
 
-static struct cell cell_from(const struct redoma_cell *c)
+struct cell formula_cell_from(const struct redoma_cell *c)
 {
 	struct cell cell = {.kind = (enum cell_kind)c->kind,
 			    .integer = c->integer,
@@ -91,8 +94,7 @@ static struct cell cell_from(const struct redoma_cell *c)
 	return cell;
 }
 
-/* The cell of the table, as it was read. */
-static struct cell cell_at(const struct table_column *c, uint64_t row)
+struct cell formula_cell_at(const struct table_column *c, uint64_t row)
 {
 	struct cell cell = {.kind = (enum cell_kind)c->kinds.data[row]};
 	const char *v = c->values.data + 8 * row;
@@ -154,6 +156,11 @@ static int put_json(struct buf *b, const struct cell *c)
 				       buf_add(b, "\"", 1)
 			       ? -1
 			       : 0;
+	case CELL_NUMBER:
+		/* Arrow has such, and JSON has not. */
+		if (!isfinite(c->number))
+			return buf_add(b, "null", 4);
+		return cell_print(b, c);
 	default:
 		return cell_print(b, c);
 	}
@@ -203,19 +210,20 @@ static int put_old(const struct formula_job *j, uint64_t row, struct buf *b,
 {
 	const struct table *t = &j->table;
 	bool csv = j->out_format == TABLE_CSV;
-	struct str raw = table_row(t, row);
 	char d = delimiter_of(j);
 	int r = 0;
 
 	*ret_first = false;
 	if (keeps_rows(j)) {
+		struct str raw = table_row(t, row);
+
 		if (!csv)
 			raw = open_object(raw, ret_first);
 		return buf_add(b, raw.p, raw.len);
 	}
 	r = csv ? 0 : buf_add(b, "{", 1);
 	for (size_t i = 0; i < t->n_columns && !r; i++) {
-		struct cell c = cell_at(&t->columns[i], row);
+		struct cell c = formula_cell_at(&t->columns[i], row);
 
 		if (csv)
 			r = i && buf_add(b, &d, 1);
@@ -238,10 +246,9 @@ int formula_write_row(struct formula_job *j, const struct redoma_sheet *s,
 
 	for (size_t i = 0; i < j->n_formulas && !r; i++) {
 		struct redoma_cell c = redoma_sheet_cell(s, i, row);
-		struct cell cell = cell_from(&c);
+		struct cell cell = formula_cell_from(&c);
 
-		if (c.kind == REDOMA_CELL_ERROR)
-			note_error(j, i, &c);
+		formula_note(j, i, &c);
 		if (csv)
 			r = buf_add(b, &d, 1) || put_csv(b, &cell, d);
 		else

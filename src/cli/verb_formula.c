@@ -21,6 +21,7 @@
 
 #define BLOCK_ROWS 65536u
 #define WHOLE_BYTES ((size_t)64 << 20)
+#define FORMS "csv|jsonl|arrow|arrows"
 #define TYPES "number integer text truth date time"
 
 static const struct option options[] = {
@@ -39,18 +40,24 @@ static const struct option options[] = {
 	 .letter = 'o',
 	 .value = "FILE",
 	 .words = "@file",
-	 .help = "write there: .csv or .jsonl, whole or not at all; -: here"},
+	 .help = "write there, whole or not at all, in the form that the "
+		 "name's "
+		 "ending tells; -: here"},
 	{.name = "format",
-	 .value = "csv|jsonl",
-	 .words = "csv jsonl",
+	 .value = FORMS,
+	 .words = "csv jsonl arrow arrows",
 	 .help = "what the table is, if its name does not tell"},
+	{.name = "to",
+	 .value = FORMS,
+	 .words = "csv jsonl arrow arrows",
+	 .help = "what is written (the same); arrows is Arrow's stream"},
 	{.name = "delimiter",
 	 .value = "CHAR",
 	 .help = "between fields of CSV (told from the first line)"},
 	{.name = "type",
 	 .value = "COLUMN=TYPE",
 	 .repeats = true,
-	 .help = "of a column: " TYPES},
+	 .help = "of a column, or in Arrow of a new one: " TYPES},
 	{.name = "row-time",
 	 .value = "TIME",
 	 .help = "what one row may take (100ms)"},
@@ -66,6 +73,7 @@ struct task {
 	char **names; /* owned array of owned names of --formula */
 	size_t n;
 	const char *path, *out;
+	bool told;  /* what is written */
 	char *part; /* owned: where it is written before it has its name */
 	struct formula_job job;
 };
@@ -76,6 +84,8 @@ static void task_done(struct task *t)
 		free(t->names[i]);
 	free(t->names);
 	free(t->formulas);
+	free(t->job.kinds);
+	formula_arrow_free(t->job.arrow);
 	free(t->job.failed);
 	if (t->job.table.csv.feed.fd > STDERR_FILENO)
 		close(t->job.table.csv.feed.fd);
@@ -165,11 +175,6 @@ static bool ends_in(const char *path, const char *suffix)
 	return str_ends(str_of(path), str_of(suffix));
 }
 
-static bool is_jsonl(const char *path)
-{
-	return ends_in(path, ".jsonl") || ends_in(path, ".ndjson");
-}
-
 static int take_delimiter(const struct args *a, struct task *t,
 			  struct redoma_error *err)
 {
@@ -190,8 +195,8 @@ static int take_delimiter(const struct args *a, struct task *t,
 static int take_output(const char *out, struct task *t,
 		       struct redoma_error *err)
 {
-	static const char *const other[] = {".xlsx", ".xls", ".ods", ".json",
-					    ".parquet", ".arrow", NULL};
+	static const char *const other[] = {".xlsx", ".xls",     ".ods",
+					    ".json", ".parquet", NULL};
 
 	t->job.out_format = t->job.table.format;
 	if (!out || !strcmp(out, "-"))
@@ -199,14 +204,12 @@ static int take_output(const char *out, struct task *t,
 	for (size_t i = 0; other[i]; i++)
 		if (ends_in(out, other[i]))
 			return err_set(err, REDOMA_E_INVALID, "cli",
-				       "-o %s: what is written is CSV or JSON "
-				       "Lines: name it .csv, .tsv or .jsonl",
+				       "-o %s: what is written is CSV, JSON "
+				       "Lines or Arrow: name it .csv, .tsv, "
+				       ".jsonl, .arrow or .arrows",
 				       SHOW(str_of(out)));
 	t->out = out;
-	if (is_jsonl(out))
-		t->job.out_format = TABLE_JSONL;
-	else if (ends_in(out, ".csv") || ends_in(out, ".tsv"))
-		t->job.out_format = TABLE_CSV;
+	t->told = formula_form_of_path(out, &t->job.out_format);
 	return 0;
 }
 
@@ -214,23 +217,25 @@ static int take_format(const struct args *a, struct task *t,
 		       struct redoma_error *err)
 {
 	const char *format = args_value(a, "format");
+	const char *to = args_value(a, "to");
 	const char *lang = args_value(a, "lang");
-	int r;
+	int r = 0;
 
 	t->job.language = lang ? lang : "py";
 	if (strcmp(t->job.language, "js") && strcmp(t->job.language, "py"))
 		return err_set(err, REDOMA_E_INVALID, "cli",
 			       "formulas are written in js or py, not in %s",
 			       SHOW(str_of(lang)));
-	if (format && strcmp(format, "csv") && strcmp(format, "jsonl"))
-		return err_set(err, REDOMA_E_INVALID, "cli",
-			       "--format is csv or jsonl, not %s",
-			       SHOW(str_of(format)));
-	t->job.table.format =
-		(format ? !strcmp(format, "jsonl") : is_jsonl(t->path))
-			? TABLE_JSONL
-			: TABLE_CSV;
-	r = take_output(args_value(a, "output"), t, err);
+	t->job.table.format = TABLE_CSV;
+	formula_form_of_path(t->path, &t->job.table.format);
+	if (format)
+		r = formula_form_of_word("format", format, &t->job.table.format,
+					 err);
+	if (!r)
+		r = take_output(args_value(a, "output"), t, err);
+	t->told = t->told || to;
+	if (!r && to)
+		r = formula_form_of_word("to", to, &t->job.out_format, err);
 	return r ? r : take_delimiter(a, t, err);
 }
 
@@ -250,20 +255,33 @@ static int take_time(const struct args *a, struct task *t,
 	return 0;
 }
 
-static int take_type(struct table *t, const char *spec,
-		     struct redoma_error *err)
+/* Of a formula's column; false: it is none. */
+static bool state_new(struct task *t, struct str name, enum cell_kind kind)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (str_equal(str_of(t->formulas[i].name), name)) {
+			t->job.kinds[i] = kind;
+			return true;
+		}
+	return false;
+}
+
+static int take_type(struct task *t, const char *spec, struct redoma_error *err)
 {
 	struct str name, type;
 	enum cell_kind k = CELL_KINDS;
 
 	if (str_split_last(str_of(spec), '=', &name, &type))
 		k = cell_kind_find(type);
-	if (k != CELL_KINDS)
-		return table_state(t, name, k, err);
-	return err_set(err, REDOMA_E_INVALID, "cli",
-		       "--type is COLUMN=TYPE, and a type is one of " TYPES
-		       ", not %s",
-		       SHOW(str_of(spec)));
+	if (k == CELL_KINDS)
+		return err_set(
+			err, REDOMA_E_INVALID, "cli",
+			"--type is COLUMN=TYPE, and a type is one of " TYPES
+			", not %s",
+			SHOW(str_of(spec)));
+	if (formula_form_is_arrow(t->job.out_format) && state_new(t, name, k))
+		return 0;
+	return table_state(&t->job.table, name, k, err);
 }
 
 /* A column that formulas see as a whole needs all rows at once. */
@@ -278,13 +296,10 @@ static bool needs_all(const struct task *t)
 	return false;
 }
 
-static int open_table(const struct args *a, struct task *t,
-		      struct redoma_error *err)
+static int open_file(struct task *t, struct redoma_error *err)
 {
 	struct table *table = &t->job.table;
-	bool all = needs_all(t);
 	struct stat st;
-	int r;
 
 	table->csv.feed.fd = STDIN_FILENO;
 	if (strcmp(t->path, "-"))
@@ -295,15 +310,33 @@ static int open_table(const struct args *a, struct task *t,
 		return err_set(err, REDOMA_E_INVALID, "cli",
 			       "%s is a directory, not a table",
 			       SHOW(str_of(t->path)));
+	return 0;
+}
+
+static int open_table(const struct args *a, struct task *t,
+		      struct redoma_error *err)
+{
+	struct table *table = &t->job.table;
+	bool all = needs_all(t);
+	int r;
+
+	r = open_file(t, err);
+	if (r)
+		return r;
+	t->job.kinds = calloc(t->n, sizeof *t->job.kinds);
+	if (!t->job.kinds)
+		return err_nomem(err, "cli");
 	r = table_open(table, err);
+	if (!t->told && table_is_stream(table))
+		t->job.out_format = TABLE_ARROW_STREAM;
 	for (size_t i = 0; i < a->n_given && !r; i++)
 		if (!strcmp(a->given[i].option->name, "type"))
-			r = take_type(table, a->given[i].value, err);
+			r = take_type(t, a->given[i].value, err);
 	if (all)
 		table->block_bytes = WHOLE_BYTES;
 	if (!r)
 		r = table_next(table, all ? UINT64_MAX : BLOCK_ROWS, err);
-	if (!r && all && table->raw.len >= WHOLE_BYTES)
+	if (!r && all && table_bytes(table) >= WHOLE_BYTES)
 		return err_set(err, REDOMA_E_INVALID, "cli",
 			       "a formula names `rows`, which takes the whole "
 			       "table at once, and it has more than 64 MiB");
@@ -336,6 +369,11 @@ static int open_output(struct task *t, struct redoma_error *err)
 	int r;
 
 	t->job.out = STDOUT_FILENO;
+	if (!t->out && formula_form_is_arrow(t->job.out_format) &&
+	    isatty(STDOUT_FILENO))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "an Arrow table is nothing for a terminal: -o "
+			       "FILE writes it there, --to csv shows it");
 	if (!t->out)
 		return 0;
 	if (asprintf(&t->part, "%s.part", t->out) < 0) {
@@ -442,7 +480,7 @@ static int go(const struct args *a, struct task *t, struct redoma_error *err,
 		rc = more_output(a, &g, err);
 	/* One block needs one worker; more of them a pool. */
 	o.single = t->job.table.rows < BLOCK_ROWS &&
-		   t->job.table.raw.len < (size_t)4 << 20;
+		   table_bytes(&t->job.table) < (size_t)4 << 20;
 	if (!rc)
 		rc = redoma_open(g.request ? g.request : g.policy, &o, &r, err);
 	if (rc)
@@ -505,7 +543,7 @@ static int run(const struct args *a)
 
 const struct verb verb_formula_row = {
 	.name = "formula",
-	.synopsis = "'EXPR' TABLE.csv|.jsonl|- [options]",
+	.synopsis = "'EXPR' TABLE.csv|.jsonl|.arrow|- [options]",
 	.summary = "a formula over each row of a table, as a new column",
 	.detail =
 		"Columns are names in the formula; col[\"Unit price\"] reaches "

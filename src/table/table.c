@@ -67,8 +67,8 @@ int table_add_column(struct table *t, struct str name, struct redoma_error *err)
 	if (!copy)
 		return err_nomem(err, WHERE);
 	p[t->n_columns++] = (struct table_column){
-		.name = copy, .renamed = name.len && !str_equal(str_of(copy),
-								name)};
+		.name = copy,
+		.renamed = name.len && !str_equal(str_of(copy), name)};
 	return 0;
 }
 
@@ -373,6 +373,9 @@ int table_cell_text(const struct table *t, size_t column, uint64_t row,
 {
 	struct str s;
 
+	/* A date that no cell has. */
+	if (t->arrow)
+		return buf_add(out, "#VALUE!", 7);
 	if (t->format == TABLE_JSONL)
 		return jsonl_cell_text(t, column, row, out);
 	s = text_of(t, spans_of(t) + row * t->n_columns + column);

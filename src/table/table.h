@@ -28,7 +28,7 @@ struct table_odd {
 	uint64_t row; /* from 1; 0: there is none */
 	uint64_t count;
 	enum cell_kind among; /* what most are */
-	char text[40];	      /* the beginning */
+	char text[40];        /* the beginning */
 };
 
 struct table_column {
@@ -72,7 +72,8 @@ MUST_CHECK int table_state(struct table *t, struct str name,
 /* At most `most` rows; t->rows 0: that was all. */
 MUST_CHECK int table_next(struct table *t, uint64_t most,
 			  struct redoma_error *err);
-/* Appends what stands in a cell of the block, JSON if it is no string there.
+/* Appends what stands in a cell of the block, JSON if it is no string there, of
+ * Arrow an error's code.
  * -1: out of memory. */
 MUST_CHECK int table_cell_text(const struct table *t, size_t column,
 			       uint64_t row, struct buf *out);
