@@ -18,7 +18,9 @@
 #define ZYGOTE_BYTES ((uint64_t)64 << 20)
 #define PARKED_BYTES ((uint64_t)16 << 20)
 #define GROUP_BYTES_MAX ((uint64_t)1 << 46)
-#define DYING 8u /* killed, and not reaped yet */
+/* Killed, and not reaped yet; or reaped, and not yet off its CPU, until when
+ * it counts. */
+#define DYING 32u
 
 void slot_free(struct slot *s)
 {

@@ -24,6 +24,8 @@
 #include "worker/run.h"
 
 #define WHERE "worker"
+#define ROOM_US 2000000u
+#define ROOM_LOOK_US 500u
 
 struct birth {
 	pid_t pid; /* 0: free */
@@ -197,6 +199,20 @@ static struct birth *find_birth(struct nursery *n, pid_t pid)
 	return NULL;
 }
 
+/* The group's room for processes is taken until those that were reaped are off
+ * their CPUs, which on a busy host is not at once. */
+static pid_t fork_child(const struct jail *j, int *ret_pidfd,
+			struct redoma_error *err)
+{
+	uint64_t until = clock_monotonic_us() + ROOM_US;
+	pid_t pid;
+
+	while ((pid = jail_fork(j, ret_pidfd, err)) < 0 && err &&
+	       err->sys == EAGAIN && clock_monotonic_us() < until)
+		usleep(ROOM_LOOK_US);
+	return pid;
+}
+
 static int make_child(struct kit *k, struct nursery *n, int cpu,
 		      struct redoma_error *err)
 {
@@ -214,7 +230,7 @@ static int make_child(struct kit *k, struct nursery *n, int cpu,
 		return err_sys(err, WHERE, "make a socket pair");
 	ours = sv[0];
 	theirs = sv[1];
-	pid = jail_fork(k->jail, &pidfd, err);
+	pid = fork_child(k->jail, &pidfd, err);
 	if (pid < 0)
 		return pid;
 	if (pid == 0)
