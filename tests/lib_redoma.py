@@ -4,8 +4,10 @@ Every run is watched: its time, the memory of its processes, what it leaves
 behind, a canary file that no grant covers, and that --json is one strict JSON
 object.  A failing check raises Failed; the cases of a program print TAP.
 """
+import csv
 import ctypes
 import hashlib
+import io
 import json as json_module
 import os
 import pathlib
@@ -236,6 +238,16 @@ class Run:
         return (f"{shown[:400]}\n  exit {self.code} after "
                 f"{self.seconds:.2f} s\n  stdout {self.out[:1500]!r}\n"
                 f"  stderr {self.err[:1500]!r}")
+
+
+def table_rows(r):
+    """The rows of a table that a formula wrote, as dicts; the exit code is 1 if
+    a column is nothing but errors, else 0."""
+    rows = list(csv.DictReader(io.StringIO(r.out.decode())))
+    failed = bool(rows) and any(all(row[name].startswith("#") for row in rows)
+                                for name in rows[0])
+    need(r.code == (1 if failed else 0), r.about())
+    return rows
 
 
 def command(*args, stdin=b"", timeout=20, env=None, cwd=None, watch=True,

@@ -2,7 +2,6 @@
 """What formulas compute of whole columns is computed once, in no row's time and
 within a bound.  Both languages."""
 import csv
-import io
 import pathlib
 import sys
 
@@ -23,10 +22,6 @@ def formula(lang, table, *args, **kw):
     return command("formula", "--lang", lang, *args, path, **kw)
 
 
-def rows_of(r):
-    need(r.code == 0, r.about())
-    return list(csv.DictReader(io.StringIO(r.out.decode())))
-
 
 for _lang in OWN:
     @case(f"{_lang}: a sum of all rows takes no row's time")
@@ -40,7 +35,7 @@ for _lang in OWN:
                         "b=MATCH(n, rows.n, 0)", timeout=60)
             if b"#TIME!" not in r.out:
                 break
-        for i, row in enumerate(rows_of(r)):
+        for i, row in enumerate(table_rows(r)):
             need(abs(float(row["a"]) - i / total) < 1e-15 and
                  row["b"] == str(i + 1), f"row {i}: {row}")
         need(r.seconds < 20 * SLOW, r.about()[:300])
@@ -50,7 +45,7 @@ for _lang in OWN:
         table = "n\n" + "".join("%d\n" % n for n in range(N))
         r = formula(lang, table, "--row-time", "50ms",
                     f"IF(index == 3, {OWN[lang]}, n)", timeout=60)
-        got = [row["result"] for row in rows_of(r)]
+        got = [row["result"] for row in table_rows(r)]
         need(got[3] == "#TIME!", got[3])
         del got[3]
         need(got == [str(n) for n in range(N) if n != 3], "other rows")
@@ -61,13 +56,13 @@ for _lang in OWN:
         bomb = "COUNTIF(rows.s, '%sb')" % ("*a" * 12)
         r = formula(lang, table, f"IF(index == 1, {bomb}, index)",
                     "--limit", "wall=60s", timeout=100)
-        got = [row["result"] for row in rows_of(r)]
+        got = [row["result"] for row in table_rows(r)]
         need(got == ["0", "#TIME!", "2"], str(got))
         # Two seconds for what is of all rows, and that once.
         need(r.seconds < 5 * SLOW, r.about())
         r = formula(lang, table, bomb, "--row-time", "50ms", "--limit",
                     "wall=60s", timeout=100)
-        got = [row["result"] for row in rows_of(r)]
+        got = [row["result"] for row in table_rows(r)]
         need(got == ["#TIME!"] * 3 and r.seconds < 5 * SLOW, r.about())
 
     @case(f"{_lang}: many conditions in one row are ended, too")
@@ -80,7 +75,7 @@ for _lang in OWN:
                       "range(10 ** 6)])"}[lang]
         r = formula(lang, table, f"IF(index == 1, {many}, n)",
                     "--limit", "wall=60s", timeout=100)
-        got = [row["result"] for row in rows_of(r)]
+        got = [row["result"] for row in table_rows(r)]
         need(got[1] == "#TIME!" and got[2] == "2", str(got[:4]))
         need(r.seconds < 6 * SLOW, r.about()[:300])
 
@@ -101,7 +96,7 @@ for _lang in OWN:
                     "--formula", "i=INDEX(rows.d, 1)", "--formula",
                     "l=XLOOKUP(1, rows.n, rows.d)", "--formula",
                     "u=COUNT(UNIQUE(rows.n)) + SUM(rows.n)")
-        for row in rows_of(r):
+        for row in table_rows(r):
             need(not row["x"].startswith("#"), str(row))
             need((row["m"], row["s"], row["i"], row["l"], row["u"]) ==
                  ("2024-01-02", "1", "2024-01-02", "2024-01-02", "9"),

@@ -2,8 +2,6 @@
 """Hostile formulas in Python: rows that never end, rows that leave something
 for the next one, ways to the interpreter's insides.  Beside each stands its
 control."""
-import csv
-import io
 import pathlib
 import sys
 
@@ -17,11 +15,7 @@ def formula(table, *args, **kw):
 
 
 def column(r):
-    got = [row["result"] for row in csv.DictReader(io.StringIO(
-        r.out.decode()))]
-    failed = bool(got) and all(value.startswith("#") for value in got)
-    need(r.code == (1 if failed else 0), r.about())
-    return got
+    return [row["result"] for row in table_rows(r)]
 
 
 TABLE = "n\n" + "".join("%d\n" % n for n in range(6))

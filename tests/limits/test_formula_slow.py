@@ -25,7 +25,7 @@ def _():
     table = write("t.csv", "n\n" + "1\n" * 700)
     r = command("formula", "--lang", "py", DEEP, table, "--limit",
                 "wall=60m", timeout=500)
-    need(r.code == 0 and r.out.count(b"#TIME!") == 700, r.about()[:500])
+    need(r.code == 1 and r.out.count(b"#TIME!") == 700, r.about()[:500])
     need(r.seconds > LOST, f"{r.seconds} s")
 
 
