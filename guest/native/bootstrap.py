@@ -520,9 +520,13 @@ def run(request):
     scope = {"__name__": "__main__", "__builtins__": __builtins__}
     try:
         text = request["input"]
+        value = None if text is None else revived(text)
         if text is not None:
-            sys.stdin = io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8")
-        scope["input_data"] = None if text is None else revived(text)
+            if isinstance(value, str):
+                text = value  # that is read by lines
+            sys.stdin = io.TextIOWrapper(
+                io.BytesIO(text.encode(errors="replace")), "utf-8")
+        scope["input_data"] = value
         begin_tools(request, scope)
         value = execute(request, scope)
         body = carried(value)

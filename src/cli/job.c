@@ -14,6 +14,8 @@
 const struct option job_options[] = {
 	{.name = "input", .value = "JSON|@FILE|-", .words = "@file",
 	 .help = "what the script sees as `input`; a module, on its stdin"},
+	{.name = "stdin", .value = "TEXT|@FILE|-", .words = "@file",
+	 .help = "the same as text that is no JSON: a string, read by lines"},
 	{.name = "image", .value = "NAME", .words = "data py",
 	 .help = "py: data, with numpy and pandas (redoma image add), or py"},
 	{.name = "json", .help = "print the whole result as one JSON object"},
@@ -107,14 +109,20 @@ int job_run(const struct args *a, const struct source *s, const char *name)
 	const struct print_style style = {args_has(a, "json"),
 					  args_has(a, "stats"),
 					  args_has(a, "quiet")};
-	const char *spec = args_value(a, "input");
+	const char *text = args_value(a, "stdin");
+	const char *spec = text ? text : args_value(a, "input");
 	struct redoma_request q = REDOMA_REQUEST_INIT;
 	struct print_live live = {0};
 	struct redoma_error err;
 	int rc = 0;
 
-	if (spec)
-		rc = source_input(spec, s->language, &input, &err);
+	if (text && args_value(a, "input"))
+		rc = err_set(&err, REDOMA_E_INVALID, "cli",
+			     "--stdin and --input are two names of one thing; "
+			     "give one of them");
+	else if (spec)
+		rc = source_input(spec, text != NULL, s->language, &input,
+				  &err);
 	if (!rc)
 		rc = tools_open(a, style.quiet, &tools, &err);
 	if (!rc)

@@ -312,8 +312,30 @@ void source_done(struct source *s)
 	buf_done(&s->bytes);
 }
 
-int source_input(const char *spec, enum source_language l, struct buf *ret,
-		 struct redoma_error *err)
+/* Text as the JSON string that it is for a script. */
+static int quote(struct buf *text, struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf b = {0};
+	size_t n;
+
+	for (size_t at = 0; at < text->len; at += n) {
+		n = str_utf8(text->data + at, text->len - at);
+		if (!n)
+			return err_set(err, REDOMA_E_INVALID, "cli",
+				       "--stdin is not UTF-8 at byte %zu; "
+				       "grant other bytes as a file: --read",
+				       at);
+	}
+	if (json_put_string(&b, text->data ? text->data : "", text->len))
+		return err_nomem(err, "cli");
+	buf_done(text);
+	*text = b;
+	b = (struct buf){0};
+	return 0;
+}
+
+int source_input(const char *spec, bool text, enum source_language l,
+		 struct buf *ret, struct redoma_error *err)
 {
 	struct redoma_error why;
 	int rc = 0;
@@ -328,10 +350,12 @@ int source_input(const char *spec, enum source_language l, struct buf *ret,
 		strcpy(err->where, "cli");
 	if (rc || l == SOURCE_WASM || l == SOURCE_COMMAND)
 		return rc;
+	if (text)
+		return quote(ret, err);
 	if (json_validate(ret->data ? ret->data : "", ret->len, &why))
 		return err_set(err, REDOMA_E_INVALID, "cli",
 			       "--input is not JSON: %.140s; text is written "
-			       "in double quotes",
+			       "in double quotes, or given with --stdin",
 			       why.text);
 	return 0;
 }

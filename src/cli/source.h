@@ -39,8 +39,10 @@ MUST_CHECK int source_text(const char *text, enum source_language language,
 void source_done(struct source *s);
 
 /* --input: JSON text, "@FILE" or "-".  Must be JSON for a script; any bytes
- * for a module, whose standard input it is. */
-MUST_CHECK int source_input(const char *spec, enum source_language l,
-			    struct buf *ret, struct redoma_error *err);
+ * for a module, whose standard input it is.  text: it is that of --stdin, for
+ * a script a string. */
+MUST_CHECK int source_input(const char *spec, bool text,
+			    enum source_language l, struct buf *ret,
+			    struct redoma_error *err);
 
 #endif

@@ -43,6 +43,11 @@ static int run_command(const struct args *a)
 	return job_refused(a, &err);
 }
 
+static bool is_dash(const char *value)
+{
+	return value && !strcmp(value, "-");
+}
+
 static int run(const struct args *a)
 {
 	bool native = args_has(a, "native");
@@ -61,8 +66,9 @@ static int run(const struct args *a)
 			     "run takes one file; what is for the guest goes "
 			     "after --: redoma run %.60s -- %.60s",
 			     a->words[0], a->words[1]);
-	else if (!strcmp(a->words[0], "-") && args_value(a, "input") &&
-		 !strcmp(args_value(a, "input"), "-"))
+	else if (!strcmp(a->words[0], "-") &&
+		 (is_dash(args_value(a, "input")) ||
+		  is_dash(args_value(a, "stdin"))))
 		rc = err_set(&err, REDOMA_E_INVALID, "cli",
 			     "standard input cannot be both the source and "
 			     "the input; put one of them in a file");

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "engine/image.h"
 #include "engine/module.h"
 #include "wire/batch.h"
@@ -174,6 +175,29 @@ void run_usage(struct kit *k, struct run_usage *ret)
 		      (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
+/* A script whose input is one string reads its text from standard input, all
+ * else its bytes.  *doc: owns the text, as long as it can be read. */
+static int begin_wasi(struct kit *k, const struct request *q, struct host *host,
+		      struct json_doc **doc, struct redoma_error *err)
+{
+	const char *p = q->input.data, *text;
+	size_t len = q->input.len;
+	int r = 0;
+
+	if (k->setup.has_image && !q->invoke.len && len && *p == '"') {
+		r = json_parse(p, len, doc, err);
+		text = json_string(r ? NULL : json_root(*doc), &len);
+		p = text ? text : p;
+	}
+	/* What is no JSON is the guest's to refuse. */
+	if (r == REDOMA_E_INVALID) {
+		len = q->input.len;
+		r = 0;
+	}
+	return r ? r : wasi_begin(k->wasi, &q->plan, host_ops(host), p, len,
+				  err);
+}
+
 int run_once(struct kit *k, struct channel *c, struct request *q,
 	     struct run_result *ret, struct redoma_error *err)
 {
@@ -182,6 +206,7 @@ int run_once(struct kit *k, struct channel *c, struct request *q,
 	uint64_t cpu = clock_thread_us();
 	struct said said = {0};
 	struct run_usage usage;
+	CLEANUP(json_cleanup) struct json_doc *text = NULL;
 	CLEANUP(host_done) struct host host;
 	int r;
 
@@ -194,8 +219,7 @@ int run_once(struct kit *k, struct channel *c, struct request *q,
 		return 0;
 	host.eager = request_eager(q);
 	deadline_host(&host);
-	r = wasi_begin(k->wasi, &q->plan, host_ops(&host),
-		       q->input.data, q->input.len, err);
+	r = begin_wasi(k, q, &host, &text, err);
 	if (r)
 		return r;
 	r = run_guest(k, q, &host, &said, ret, err);

@@ -167,6 +167,15 @@ def _():
            "ok", value=[1, "é"])
     expect(run_json("run", script("input"), "--input", "-", stdin=b"[null]"),
            "ok", value=[None])
+    refused("run", script(), "--stdin", "a", "--input", "1",
+            says=["--stdin", "--input"])
+    refused("run", script(), "--stdin", "@" + str(write("c.txt", b"a\xff")),
+            says="UTF-8 at byte 1")
+    refused("run", "-", "--lang", "js", "--stdin", "-", says="both",
+            kw={"stdin": b"1"})
+    expect(run_json("run", script("[input, require('fs').readFileSync(0, "
+                                  "'utf8')]"), "--stdin", 'a "b"\n'), "ok",
+           value=['a "b"\n'] * 2)
     path = write("good.json", '{"n": 12345678901234567890, "x": 1.5}')
     expect(run_json("run", script("input.x"), "--input", f"@{path}"), "ok",
            value=1.5)

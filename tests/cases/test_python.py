@@ -224,7 +224,18 @@ def _():
 def _():
     expect(python("[input(), input()]", "--input", '"ab"\n'), "error",
            says="EOF")
-    expect(python("input()", "--input", '"ab"'), "ok", value='"ab"')
+    expect(python("[input(), input(), input_data]", "--input",
+                  '"one\\nt\\u00e9"'), "ok",
+           value=["one", "té", "one\nté"])
+    expect(python("import os, sys\n[os.read(0, 2).decode(), "
+                  "sys.stdin.readlines()]", "--stdin", '"a\nb"\n'), "ok",
+           value=['"a', ["\n", 'b"\n']])
+    expect(run_json("run", source("[*map(str.strip, __import__('sys').stdin)]",
+                                  "agent.py"), "--stdin", "-",
+                    stdin="één\n\ntwo".encode()), "ok",
+           value=["één", "", "two"])
+    expect(python("[input_data, input_data == '']", "--stdin", ""), "ok",
+           value=["", True])
     expect(python("import sys, json\n[json.load(sys.stdin), input_data]",
                   "--input", '{"a": 1}'), "ok", value=[{"a": 1}, {"a": 1}])
     expect(python("input()"), "error", says="EOFError")
