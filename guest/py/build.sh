@@ -45,6 +45,11 @@ for name in _PyMutex_LockTimed _Py_HandlePending PyErr_CheckSignals \
 	__wasi_fd_seek __wasi_fd_tell __wasi_poll_oneoff; do
 	wrap="$wrap -Wl,--wrap=$name"
 done
+if [ "$start" != formula ]; then
+	for name in localtime_r mktime; do # zone.c
+		wrap="$wrap -Wl,--wrap=$name"
+	done
+fi
 # shellcheck disable=SC2086 # a list of words
 "$clang" $flags -mexec-model=reactor "$objects"/*.o $wrap "$python"/lib/*.a \
 	"$python"/lib/*.a -lwasi-emulated-signal -lwasi-emulated-getpid \

@@ -87,6 +87,9 @@ int turn_start(void);
  * tools.py; -1 with an exception. */
 int quick_settle(int32_t n, const char *p, size_t len);
 
+/* zone.c: what zone.py sees of C. */
+extern PyMethodDef zone_methods[];
+
 /* start.c: the interpreter, with the prelude and what it imports.  Called
  * once, before the snapshot; ends in a trap that names what failed. */
 void start_interpreter(void);
@@ -97,6 +100,9 @@ void library_offer(void);
 bool library_data(const char *name, const void **ret, size_t *ret_len);
 /* The i-th name; NULL after the last. */
 const char *library_data_name(size_t i);
+
+/* sqlite.c: once, before the snapshot. */
+void sqlite_prepare(void);
 
 /* settle.c: the last thing of the set-up.  `roots` is a list of objects. */
 void settle_memory(PyObject *roots);

@@ -241,6 +241,8 @@ def begin(name, argv, env, text, scope):
     for entry in env:
         key, _, value = entry.partition("=")
         os.environ[key] = value
+        if key == "TZ":
+            time.tzset()
     scope["input_data"] = None if text is None else revived(text)
     source_name[0] = name
     # Tracebacks and warnings show the program's lines without looking for a

@@ -17,6 +17,10 @@ static const char loop[] = {
 #embed "loop.py"
 	, 0
 };
+static const char zone[] = {
+#embed "zone.py"
+	, 0
+};
 static const char tools[] = {
 #embed "tools.py"
 	, 0
@@ -147,7 +151,7 @@ static void load_prelude(void)
 	if (!guest.kept || PyDict_SetItemString(guest.hooks, "KEPT_BY_C",
 						guest.kept))
 		fail("prelude", "no memory");
-	if (add(ours) || add(tools_methods))
+	if (add(ours) || add(tools_methods) || add(zone_methods))
 		fail("prelude", "no memory");
 	guest.scope = PyModule_GetDict(PyImport_AddModule("__main__"));
 	if (PyDict_SetItemString(guest.hooks, "SCOPE", guest.scope))
@@ -155,6 +159,7 @@ static void load_prelude(void)
 	run_ours(prelude, "<redoma>");
 	run_ours(carry, "<redoma>");
 	run_ours(loop, "<redoma>");
+	run_ours(zone, "<redoma>");
 	run_ours(tools, "<redoma>");
 	if (turn_start() || quick_start())
 		fail("tools", "the library's classes are others");
@@ -172,5 +177,6 @@ void start_interpreter(void)
 	configure(&c);
 	check(Py_InitializeFromConfig(&c), "start");
 	PyConfig_Clear(&c);
+	sqlite_prepare();
 	load_prelude();
 }

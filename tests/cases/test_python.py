@@ -349,6 +349,92 @@ def _():
          and r.json["error"]["line"] == 4, r.about())
 
 
+@case("local time is that of TZ, if the policy has it")
+def _():
+    code = ("import time, datetime as d\n"
+            "t = time.localtime(1720000000)\n"
+            "[time.tzname, time.timezone, t.tm_isdst, t.tm_gmtoff, "
+            "time.strftime('%H %Z %z', t), time.mktime(t), "
+            "time.mktime((2024, 12, 1, 0, 0, 0, 0, 0, -1)), "
+            "d.datetime.fromtimestamp(0).hour, "
+            "d.datetime(2024, 7, 1).astimezone().isoformat()]")
+    for zone, value in (
+            ("America/Sao_Paulo", [
+                ["-03", "-03"], 10800, 0, -10800, "06 -03 -0300", 1720000000,
+                1733022000, 21, "2024-07-01T00:00:00-03:00"]),
+            (":Europe/Berlin", [
+                ["CET", "CEST"], -3600, 1, 7200, "11 CEST +0200", 1720000000,
+                1733007600, 1, "2024-07-01T00:00:00+02:00"]),
+            ("EST5EDT,M3.2.0,M11.1.0", [
+                ["EST", "EDT"], 18000, 1, -14400, "05 EDT -0400", 1720000000,
+                1733029200, 19, "2024-07-01T00:00:00-04:00"]),
+            ("No/Where", [
+                ["UTC", "UTC"], 0, 0, 0, "09 UTC +0000", 1720000000,
+                1733011200, 0, "2024-07-01T00:00:00+00:00"])):
+        r = python(code, "--env", f"TZ={zone}")
+        expect(r, "ok", value=value)
+        need(r.json["pure"], "to have a zone is to look at no clock")
+    expect(python(code), "ok", value=value)
+    # An hour that there is twice, and one that there is not.
+    expect(python("import time\n[time.mktime((2024, 10, 27, 2, 30, 0, 0, 0, s))"
+                  " for s in (-1, 0, 1)] + "
+                  "[time.mktime((2024, 3, 31, 2, 30, 0, 0, 0, -1))]",
+                  "--env", "TZ=Europe/Berlin"), "ok",
+           value=[1729989000, 1729992600, 1729989000, 1711848600])
+    expect(python("import os, time\nos.environ['TZ'] = 'Asia/Tokyo'\n"
+                  "time.tzset()\na = time.localtime(0).tm_hour\n"
+                  "del os.environ['TZ']\ntime.tzset()\n"
+                  "[a, time.localtime(0).tm_hour]"), "ok", value=[9, 0])
+
+
+@case("sqlite3 where nothing can be locked")
+def _():
+    import sqlite3
+    made = scratch() / "read-sql"
+    made.mkdir()
+    c = sqlite3.connect(made / "x.db")
+    c.execute("create table t(a)")
+    c.execute("insert into t values(7)")
+    c.commit()
+    c.close()
+    code = ("import sqlite3\nc = sqlite3.connect('/d/x.db')\n"
+            "c.execute('select sum(a) from t').fetchone()[0]")
+    for grant in (f"{made}/=/d/", f"{made}/x.db=/d/x.db"):
+        r = python(code, "--read", grant)
+        expect(r, "ok", value=7, within=3)
+        need([(d["op"], d["count"]) for d in r.json["denials"]]
+             == [("open", 1)], r.about())
+    grant = ("--read", f"{made}/=/d/")
+    expect(python(code + "\nc.execute('insert into t values(1)')", *grant),
+           "error", says="readonly database", within=3)
+    # What a crash left is not read over.
+    (made / "x.db-journal").write_bytes(
+        bytes.fromhex("d9d505f920a163d7") + b"\0\0\0\1" + bytes(500))
+    expect(python(code, *grant), "error", says="OperationalError", within=3)
+    expect(python(code, "--read", f"{made}/x.db=/d/x.db"), "ok", value=7)
+    # A single file to write has no room for locks and journals.
+    made = scratch() / "one.db"
+    expect(python("import sqlite3\nc = sqlite3.connect('/x.db')\n"
+                  "c.execute('pragma journal_mode=memory')\n"
+                  "c.execute('create table t(a)')\n"
+                  "c.execute('insert into t values(8)')\nc.commit()\n"
+                  "c.execute('select sum(a) from t').fetchone()[0]",
+                  "--write", f"{made}=/x.db:1MiB"), "ok", value=8, within=3)
+    need(sqlite3.connect(made).execute("select a from t").fetchone() == (8,),
+         "what was published")
+    # Where there is room the lock holds.
+    made = scratch() / "locks"
+    made.mkdir()
+    expect(python("import sqlite3\nc = sqlite3.connect('/o/x.db')\n"
+                  "c.execute('create table t(a)')\nc.commit()\n"
+                  "d = sqlite3.connect('/o/x.db', timeout=0.1)\n"
+                  "c.execute('begin exclusive')\n"
+                  "try: d.execute('select 1 from t')\n"
+                  "except sqlite3.OperationalError as e: r = str(e)\nr",
+                  "--write", f"{made}/=/o/:4MiB"), "ok",
+           value="database is locked")
+
+
 @case("sqlite3 on a granted file")
 def _():
     out = scratch() / "out-sql"
