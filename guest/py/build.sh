@@ -37,8 +37,8 @@ done
 # What lock.c, poll.c, source.c (in formula/: tree.c) and system.c stand in
 # front of.
 wrap=
-for name in _PyMutex_LockTimed _Py_HandlePending PyErr_CheckSignals \
-	PyErr_ProgramTextObject \
+for name in _PyMutex_LockTimed _PySemaphore_Wait _Py_HandlePending \
+	PyErr_CheckSignals PyErr_ProgramTextObject \
 	_PyErr_ProgramDecodedTextObject __wasi_environ_sizes_get \
 	__wasi_clock_res_get __wasi_clock_time_get __wasi_random_get \
 	__wasi_fd_prestat_get __wasi_fd_fdstat_get __wasi_fd_filestat_get \

@@ -9,6 +9,8 @@
 #define Py_BUILD_CORE 1
 #include "guest.h"
 #include "internal/pycore_lock.h"
+#include "internal/pycore_parking_lot.h"
+#include "internal/pycore_semaphore.h"
 
 #define SECOND 1000000000LL
 
@@ -16,6 +18,16 @@ PyLockStatus __real__PyMutex_LockTimed(PyMutex *m, PyTime_t ns,
 				       _PyLockFlags flags);
 PyLockStatus __wrap__PyMutex_LockTimed(PyMutex *m, PyTime_t ns,
 				       _PyLockFlags flags);
+
+int __wrap__PySemaphore_Wait(_PySemaphore *s, PyTime_t ns, int detach);
+
+static int for_ever(void *none)
+{
+	PyErr_SetString(PyExc_RuntimeError,
+			"this waits for ever: there are no threads in a "
+			"sandbox, so nothing is left that could end it");
+	return -1;
+}
 
 PyLockStatus __wrap__PyMutex_LockTimed(PyMutex *m, PyTime_t ns,
 				       _PyLockFlags flags)
@@ -31,8 +43,20 @@ PyLockStatus __wrap__PyMutex_LockTimed(PyMutex *m, PyTime_t ns,
 	}
 	if (!(flags & _PY_LOCK_HANDLE_SIGNALS)) /* may not raise */
 		return __real__PyMutex_LockTimed(m, ns, flags);
-	PyErr_SetString(PyExc_RuntimeError,
-			"this waits for ever: there are no threads in a "
-			"sandbox, so nothing is left that could end it");
+	for_ever(NULL);
 	return PY_LOCK_INTR; /* the exception is raised */
+}
+
+/* A SimpleQueue waits by one of these. */
+int __wrap__PySemaphore_Wait(_PySemaphore *s, PyTime_t ns, int detach)
+{
+	struct timespec t = { ns / SECOND, (long)(ns % SECOND) };
+
+	if (ns >= 0) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+		return Py_PARK_TIMEOUT;
+	}
+	/* As after a signal: the queue runs what is pending. */
+	Py_AddPendingCall(for_ever, NULL);
+	return Py_PARK_INTR;
 }

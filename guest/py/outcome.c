@@ -64,6 +64,19 @@ static uint32_t number(PyObject *tuple, Py_ssize_t i)
 	return (uint32_t)n;
 }
 
+/* A SystemError of the interpreter's own, as what it is. */
+static PyObject *no_room(PyObject *e, uint32_t *kind)
+{
+	PyObject *other = PyObject_CallOneArg(hook("no_room"), e);
+
+	if (!other) {
+		PyErr_Clear();
+		return e;
+	}
+	*kind = classify(other, false);
+	return other;
+}
+
 void outcome_error(bool syntax)
 {
 	PyObject *e = PyErr_GetRaisedException();
@@ -71,6 +84,9 @@ void outcome_error(bool syntax)
 	PyObject *told;
 
 	r->kind = classify(e, syntax);
+	if (r->kind == GUEST_NO_MEMORY &&
+	    PyErr_GivenExceptionMatches(e, PyExc_SystemError))
+		e = no_room(e, &r->kind);
 	r->exit_code = 1;
 	if (r->kind == GUEST_EXIT) {
 		told = PyObject_CallOneArg(hook("exit_code"), e);

@@ -300,6 +300,19 @@ def shortened(tb):
     return tb
 
 
+def no_room(e):
+    """For a SystemError: memory had no room for a frame."""
+    n, at = 0, e.__traceback__
+    while at:
+        n, at = n + 1, at.tb_next
+    kind = RecursionError("the calls are nested more deeply than memory "
+                          "allows") if n > DEEP else MemoryError()
+    return kind.with_traceback(e.__traceback__)
+
+
+DEEP = 10_000
+
+
 def told(e):
     """name, message, stack, line, column: without the frames that are ours."""
     name = source_name[0]

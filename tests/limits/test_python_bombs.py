@@ -47,7 +47,7 @@ BOMBS = [
      "gc.collect()\nlen(l)", 2),
     ("a thousand million frames", "import sys\nsys.setrecursionlimit(10 ** 9)\n"
      "def f(n): return f(n + 1)\nf(0)",
-     ("stack_limit", "memory_limit", "wall_limit"),
+     ("stack_limit",),
      "import sys\nsys.setrecursionlimit(10 ** 9)\n"
      "def f(n): return f(n - 1) if n else 7\nf(900)", 7),
     ("recursion in C", "import sys\nsys.setrecursionlimit(10 ** 9)\n"

@@ -108,5 +108,39 @@ def _():
          r.json["limit"]["used"].startswith(str(used["cpu_us"])[:3]),
          r.about())
 
+
+@case("C079 a wait for a lock is no work")
+def _():
+    for wait in ("threading.Event().wait(3600)",
+                 "l = threading.Lock()\nl.acquire()\nl.acquire(timeout=3600)",
+                 "threading.Condition().__enter__() and 1\n"
+                 "threading.Semaphore(0).acquire(timeout=3600)",
+                 "queue.Queue().get(timeout=3600)",
+                 "queue.SimpleQueue().get(timeout=3600)"):
+        r = python("import threading, queue\n" + wait, "--limit", "wall=1s")
+        expect_limit(r, "wall_limit", limit_s=1)
+        need(r.json["usage"]["cpu_us"] < 100_000, r.about())
+    expect(python("import threading, queue, time\nt = time.monotonic()\n"
+                  "l = threading.Lock()\nr = [l.acquire(timeout=9), "
+                  "l.acquire(timeout=0.1), threading.Event().wait(0.1)]\n"
+                  "for q in (queue.Queue(), queue.SimpleQueue()):\n"
+                  "  q.put(7)\n  r.append(q.get(timeout=9))\n"
+                  "  try: q.get(timeout=0.1)\n"
+                  "  except queue.Empty: r.append('empty')\n"
+                  "[*r, 0.4 <= time.monotonic() - t < 5]"), "ok",
+           value=[True, False, False, 7, "empty", 7, "empty", True])
+
+
+@case("a lock that nobody can release says so")
+def _():
+    for wait in ("threading.Event().wait()", "queue.Queue().get()",
+                 "queue.SimpleQueue().get()",
+                 "l = threading.Lock()\nl.acquire()\nl.acquire()"):
+        expect(python("import threading, queue\n" + wait), "error",
+               says="no threads", within=3)
+    expect(python("import threading\nl = threading.RLock()\nwith l:\n"
+                  "  with l: r = 1\nr"), "ok", value=1)
+
+
 if __name__ == "__main__":
     main()
