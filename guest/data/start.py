@@ -21,8 +21,8 @@ NO_PROCESSES = refuse(
     OSError, "no process can be started", "do the work in Python; for a "
     "program of the host use `redoma run --native`")
 NO_SOCKETS = refuse(
-    OSError, "there is no network", "pass the data in as input, or grant a "
-    "file that holds it")
+    OSError, "there is no network", "call a tool that was granted "
+    "(tools.NAME), pass the data in as input, or grant a file that holds it")
 NO_THREADS = refuse(
     RuntimeError, "there are no threads", "call the function itself, or use "
     "asyncio for work that waits")

@@ -8,24 +8,7 @@ import sys
 MINE = "<redoma>"
 
 
-# ---- what there is not ----
-
-def refuse(kind, what, instead):
-    """Raises what Python raises where there is no such thing."""
-    def refused(*args, **kwargs):
-        raise kind(f"{what} in a sandbox: {instead}")
-    return refused
-
-
-NO_THREADS = refuse(
-    RuntimeError, "there are no threads", "call the function itself, or use "
-    "asyncio for work that waits")
-NO_PROCESSES = refuse(
-    OSError, "no process can be started", "do the work in Python; for a "
-    "program of the host use `redoma run --native`")
-NO_SOCKETS = refuse(
-    OSError, "there is no network", "pass the data in as input, or grant a "
-    "file that holds it")
+# ---- what there is not (absent.py) ----
 
 # Before threading takes them.
 _thread.start_new_thread = _thread.start_joinable_thread = NO_THREADS
@@ -95,17 +78,10 @@ def change_zoneinfo(module):
     module.available_timezones = available_timezones
 
 
-CHANGES = {"socket": change_socket, "subprocess": change_subprocess,
-           "zoneinfo": change_zoneinfo}
+CHANGES.update(socket=change_socket, subprocess=change_subprocess,
+               zoneinfo=change_zoneinfo)
 HEAVY = {"numpy", "pandas", "scipy", "sklearn", "matplotlib", "PIL",
          "openpyxl", "lxml", "polars", "pyarrow"}
-ABSENT = {
-    "ctypes": "no code of the machine can be called",
-    "multiprocessing": "no process can be started; call the function itself",
-    "ssl": "there is no network; pass the data in as input",
-    "tkinter": "there is no screen",
-    "readline": "there is no terminal",
-}
 
 
 class Importer:
@@ -152,9 +128,8 @@ class Missing:
                 "the data image (redoma image add data), or run the source "
                 "with a Python of the host that has it: redoma run "
                 f"--native {as_word(source_name[0])}", name=name)
-        if name in ABSENT:
-            raise ModuleNotFoundError(
-                f"No module named '{name}': {ABSENT[name]}", name=name)
+        if path is None:
+            raise ModuleNotFoundError(absent(name), name=name)
         return None
 
 
@@ -244,7 +219,7 @@ def begin(name, argv, env, text, scope):
         if key == "TZ":
             time.tzset()
     scope["input_data"] = None if text is None else revived(text)
-    source_name[0] = name
+    scope["__file__"] = source_name[0] = name
     # Tracebacks and warnings show the program's lines without looking for a
     # file.
     source = SOURCE()
@@ -300,6 +275,39 @@ def shortened(tb):
     return tb
 
 
+def frames_of(e):
+    """Without those that are ours, and those of what runs the program."""
+    frames = [f for f in traceback.extract_tb(shortened(e.__traceback__))
+              if f.filename != MINE]
+    first = next((i for i, f in enumerate(frames)
+                  if f.filename == source_name[0]), 0)
+    return frames[first:]
+
+
+CHAIN_MAX = 10
+CAUSE = ("\nThe above exception was the direct cause of the following "
+         "exception:\n\n")
+CONTEXT = ("\nDuring handling of the above exception, another exception "
+           "occurred:\n\n")
+
+
+def before(e):
+    """What led to it, as a traceback shows that; the earliest first."""
+    text, seen = "", [e]
+    while len(seen) <= CHAIN_MAX:
+        joint = CAUSE if e.__cause__ is not None else CONTEXT
+        e = e.__cause__ if e.__cause__ is not None else \
+            None if e.__suppress_context__ else e.__context__
+        if e is None or any(e is x for x in seen):
+            break
+        seen.append(e)
+        frames = "".join(traceback.format_list(frames_of(e)))
+        last = "".join(traceback.format_exception_only(e))
+        head = "Traceback (most recent call last):\n" if frames else ""
+        text = head + frames + last + joint + text
+    return text
+
+
 def no_room(e):
     """For a SystemError: memory had no room for a frame."""
     n, at = 0, e.__traceback__
@@ -314,24 +322,27 @@ DEEP = 10_000
 
 
 def told(e):
-    """name, message, stack, line, column: without the frames that are ours."""
-    name = source_name[0]
-    frames = [f for f in traceback.extract_tb(shortened(e.__traceback__))
-              if f.filename != MINE]
-    # Those above the program's are of what runs it.
-    first = next((i for i, f in enumerate(frames) if f.filename == name), 0)
-    frames = frames[first:]
-    at = next((f for f in reversed(frames) if f.filename == name), None)
+    """name, message, stack, line, column."""
+    frames = frames_of(e)
+    at = next((f for f in reversed(frames) if f.filename == source_name[0]),
+              None)
     line = at.lineno if at else None
     column = at.colno + 1 if at and at.colno is not None else None
     stack = "".join(traceback.format_list(frames))
     if isinstance(e, SyntaxError):
         line, column = e.lineno, e.offset
         stack = "".join(traceback.format_exception_only(type(e), e))
+    if e.__cause__ is not None or e.__context__ is not None:
+        try:
+            stack = before(e) + stack
+        except Exception:
+            pass  # an exception of the program's, with a text of its own
     try:
         message = str(e)
     except BaseException:
         message = "(its text cannot be made)"
+    if isinstance(e, EOFError) and SCOPE.get("input_data") is None:
+        message += ": the run has no input (--stdin or --input gives it one)"
     if isinstance(e, MemoryError) and not message:
         message = "out of memory" if e.__traceback__ \
             else "the source is nested too deeply"

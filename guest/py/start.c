@@ -9,6 +9,10 @@ static const char prelude[] = {
 #embed "prelude.py"
 	, 0
 };
+static const char absent[] = {
+#embed "absent.py"
+	, 0
+};
 static const char carry[] = {
 #embed "carry.py"
 	, 0
@@ -156,6 +160,7 @@ static void load_prelude(void)
 	guest.scope = PyModule_GetDict(PyImport_AddModule("__main__"));
 	if (PyDict_SetItemString(guest.hooks, "SCOPE", guest.scope))
 		fail("prelude", "no memory");
+	run_ours(absent, "<redoma>");
 	run_ours(prelude, "<redoma>");
 	run_ours(carry, "<redoma>");
 	run_ours(loop, "<redoma>");

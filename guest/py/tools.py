@@ -67,6 +67,8 @@ def send_more():
                     call.tool, "ToolError", "the arguments of one call are "
                     "over 1 MiB: grant a file, or call it for a part at a "
                     "time" if n == TOO_BIG else
+                    f"tools.{call.tool} cannot be called here: the caller "
+                    "granted no tool" if not granted else
                     "the tool cannot be called here"))
         call.text = None
         unsent.popleft()
@@ -221,5 +223,4 @@ class Ours:
     def exec_module(module):
         module.ToolError = ToolError
         module.input_data = SCOPE["input_data"]
-        if granted:
-            module.tools = tools
+        module.tools = tools

@@ -127,6 +127,35 @@ def _():
            says="JSONDecodeError")
 
 
+@case("an error has what led to it, as a traceback does")
+def _():
+    def stack(code):
+        r = python(code)
+        expect(r, "error")
+        return r.json["error"]["stack"]
+    text = stack("def f():\n    int('x')\ntry:\n    f()\n"
+                 "except ValueError as e:\n    raise KeyError('k') from e")
+    parts = ["Traceback (most", "line 4", "line 2, in f", "ValueError: inv",
+             "direct cause", "line 6", "raise KeyError"]
+    at = [text.find(p) for p in parts]
+    need(-1 not in at and at == sorted(at), text)
+    need("redoma" not in text and "KeyError: " not in text, text)
+    text = stack("try:\n    try: 1 / 0\n    except Exception: [][1]\n"
+                 "except Exception: {}['k']")
+    at = [text.find(p) for p in ("ZeroDivision", "During handling",
+                                 "IndexError: ", "{}['k']")]
+    need(-1 not in at and at == sorted(at)
+         and text.count("During handling") == 2, text)
+    text = stack("try: 1 / 0\nexcept Exception: raise KeyError from None")
+    need("ZeroDivision" not in text, text)
+    text = stack("a, b = KeyError(), ValueError()\n"
+                 "a.__cause__, b.__cause__ = b, a\nraise a")
+    need(text.count("direct cause") == 1, text)
+    text = stack("e = None\nfor i in range(99):\n  try: raise KeyError(i) from e"
+                 "\n  except KeyError as x: e = x\nraise e")
+    need(text.count("direct cause") == 10, text)
+
+
 @case("C081 sys.exit in its forms, and a word on the way out")
 def _():
     for code, n in (("import sys; sys.exit(3)", 3), ("raise SystemExit", 0),
@@ -174,7 +203,19 @@ ABSENT = [
     ("import multiprocessing", "process"), ("import ctypes", "machine"),
     ("import pandas", "--native"), ("import numpy as np", "--native"),
     ("import ssl", "network"), ("input()", "EOF"),
-    ("breakpoint()", "print"),
+    ("breakpoint()", "print"), ("import requests", "sys.path.append"),
+    ("import requests", "--tool"), ("import zz.y", "no module named 'zz': "),
+    ("import socket\nsocket.socket()", "tools.NAME"),
+    ("import _ctypes", "--native"), ("import _posixsubprocess", "--native"),
+    ("import fcntl", "no locks in a sandbox"), ("import mmap", "seek()"),
+    ("import resource", "the policy's"), ("import pty", "no terminal"),
+    ("import curses", "no terminal"), ("import cProfile", "perf_counter"),
+    ("import shelve\nshelve.open('/a')", "sqlite3"),
+    ("import venv", "sys.path.append"), ("import pip", "sys.path.append"),
+    ("import signal\nsignal.alarm(1)", "limits.wall"),
+    ("import signal\nsignal.no_such_name", "has no attribute"),
+    ("import tempfile\ntempfile.mkdtemp()", "--write DIR/=/tmp/"),
+    ("import os.nothing", "'os' is not a package"),
 ]
 for _code, _says in ABSENT:
     @case(f"what there is not says what there is: {_code!r:.60}")
@@ -201,8 +242,12 @@ def _():
     r = python("tools.u(a=1)", "--policy", policy, "--tool", "t=cat")
     expect(r, "error", says="ToolDenied")
     need(r.json["denials"][0]["op"] == "tool", r.about())
-    expect(python("import redoma\n['tools' in globals(), "
-                  "hasattr(redoma, 'tools')]"), "ok", value=[False, False])
+    expect(python("'tools' in globals()"), "ok", value=False)
+    r = python("from redoma import tools\ntools.nope(a=1)")
+    expect(r, "error", says="tools.nope cannot be called here: the caller "
+           "granted no tool")
+    need(r.json["error"]["name"] == "ToolError" and r.json["denials"],
+         r.about())
 
 
 @case("await outside of functions")
@@ -238,7 +283,10 @@ def _():
            value=["", True])
     expect(python("import sys, json\n[json.load(sys.stdin), input_data]",
                   "--input", '{"a": 1}'), "ok", value=[{"a": 1}, {"a": 1}])
-    expect(python("input()"), "error", says="EOFError")
+    expect(python("input()"), "error", says="--stdin or --input")
+    r = python("input()", "--stdin", "")
+    expect(r, "error", says="EOF when reading a line")
+    need("--stdin" not in r.text, r.about())
 
 
 @case("open and pathlib on granted names")
@@ -385,6 +433,21 @@ def _():
                   "time.tzset()\na = time.localtime(0).tm_hour\n"
                   "del os.environ['TZ']\ntime.tzset()\n"
                   "[a, time.localtime(0).tm_hour]"), "ok", value=[9, 0])
+
+
+@case("__file__ is the source's name, and a place for temporary files is used")
+def _():
+    expect(python("from pathlib import Path\n[__file__, Path(__file__).name]"),
+           "ok", value=["agent.py", "agent.py"])
+    made = scratch() / "out-temp"
+    made.mkdir()
+    r = python("import tempfile\nwith tempfile.NamedTemporaryFile() as f:\n"
+               "  f.write(b'a')\n  n = f.name\nn[:5]", "--write",
+               f"{made}/=/tmp/:1MiB")
+    expect(r, "ok", value="/tmp/")
+    need("denials" not in r.json, r.about())
+    r = python("import tempfile\ntempfile.mkdtemp()")
+    need(len(r.json["denials"]) == 1, r.about())
 
 
 @case("sqlite3 where nothing can be locked")
