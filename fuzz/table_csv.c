@@ -50,9 +50,12 @@ static size_t read_all(const void *p, size_t n, char delimiter, struct buf *out)
 		require(c.n_fields >= 1 && c.line >= 1);
 		for (size_t i = 0; i < c.n_fields; i++) {
 			one_cell(c.fields[i].text);
+			require(c.fields[i].end <= c.raw.len &&
+				(!i || c.fields[i].end > c.fields[i - 1].end));
 			require(i == 0 || !buf_add(out, ",", 1));
 			require(!csv_put(out, c.fields[i].text, ','));
 		}
+		require(c.fields[c.n_fields - 1].end == c.raw.len);
 		require(!buf_add(out, "\n", 1));
 		records++;
 	}

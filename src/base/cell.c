@@ -212,9 +212,10 @@ static bool is_word(struct str s, const char *word)
 	return s.len == strlen(word) && !strncasecmp(s.p, word, s.len);
 }
 
-struct cell cell_read(struct str s)
+struct cell cell_read(struct str text)
 {
 	struct cell c = {.kind = CELL_BLANK};
+	struct str s = str_trim(text);
 	bool t;
 
 	if (!s.len)
@@ -224,7 +225,7 @@ struct cell cell_read(struct str s)
 	t = is_word(s, "true");
 	if (t || is_word(s, "false"))
 		return (struct cell){.kind = CELL_TRUTH, .integer = t};
-	return (struct cell){.kind = CELL_TEXT, .text = s};
+	return (struct cell){.kind = CELL_TEXT, .text = text};
 }
 
 struct cell cell_read_as(struct str s, enum cell_kind kind)
@@ -236,7 +237,7 @@ struct cell cell_read_as(struct str s, enum cell_kind kind)
 	if (kind == CELL_TEXT)
 		return c;
 	c = cell_read(s);
-	if (c.kind == kind)
+	if (c.kind == kind || c.kind == CELL_BLANK)
 		return c;
 	if (kind == CELL_NUMBER && c.kind == CELL_INTEGER)
 		return (struct cell){.kind = CELL_NUMBER,

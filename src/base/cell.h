@@ -8,7 +8,8 @@
  *	time      2024-02-29T10:20:30.5Z: T or a blank, seconds, their fraction
  *	          and the zone (Z, +hh:mm; none: UTC) may be missing
  *	blank     nothing
- *	text      anything else: also 007, 1,000 and 19 digits of an account */
+ *	text      anything else: also 007, 1,000 and 19 digits of an account
+ * Blanks and tabs around all but a text are skipped; alone they are a blank. */
 #ifndef BASE_CELL_H
 #define BASE_CELL_H
 

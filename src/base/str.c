@@ -125,6 +125,30 @@ static bool is_name(char c)
 	       (unsigned char)c >= 0x80;
 }
 
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+struct str str_trim(struct str s)
+{
+	while (s.len && is_space(*s.p)) {
+		s.p++;
+		s.len--;
+	}
+	while (s.len && is_space(s.p[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+bool str_only(struct str s, const char *set)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!s.p[i] || !strchr(set, s.p[i]))
+			return false;
+	return true;
+}
+
 size_t str_name(struct str s)
 {
 	size_t n = 0;

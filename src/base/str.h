@@ -43,6 +43,11 @@ static inline struct str str_after(struct str s, size_t n)
 	return n < s.len ? (struct str){s.p + n, s.len - n} : (struct str){0};
 }
 
+/* Without the blanks and tabs around it. */
+struct str str_trim(struct str s);
+/* True if s has no other characters than those of `set`. */
+bool str_only(struct str s, const char *set);
+
 /* Splits at the first or the last c, which belongs to neither part.  False,
  * and the outputs untouched, if there is none.  The parts are never NULL. */
 bool str_split(struct str s, char c, struct str *ret_a, struct str *ret_b);

@@ -14,21 +14,44 @@ static bool is_used(const struct formula_job *j, const char *column)
 	return false;
 }
 
-/* What most cells are, and what a formula makes of the others. */
-static void say_odd(const struct table_column *c)
+/* What most cells are, if a text among them may not be meant to be one: it is
+ * not one of many, or it has digits alone. */
+static const char *odd_among(const struct table_column *c)
 {
-	const struct table_odd *o = &c->odd;
-	bool all = c->kind == CELL_TEXT;
-	const char *kind = cell_kind_name(o->among);
+	const struct table_mix *m = &c->mix;
+	uint64_t of[] = {m->n[CELL_NUMBER] + m->n[CELL_INTEGER],
+			 m->n[CELL_DATE] + m->n[CELL_TIME], m->n[CELL_TRUTH]};
+	static const enum cell_kind kinds[] = {CELL_NUMBER, CELL_DATE,
+					       CELL_TRUTH};
+	bool coded = of[0] && m->digits;
 
-	print_line("column %s: row %llu has %s, which is no %s%s; %s. By "
-		   "--type '%s=%s' such a cell alone is an error",
-		   SHOW(str_of(c->name)), (unsigned long long)o->row,
-		   SHOW(str_of(o->text)), kind,
-		   o->count > 1 ? ", nor are others" : "",
-		   all ? "so the whole column is text, its other cells too"
-		       : "it is a text there",
-		   c->name, kind);
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+		if (m->row && (of[i] > m->n[CELL_TEXT] || (!i && coded)))
+			return cell_kind_name(kinds[i]);
+	return NULL;
+}
+
+static void say_odd(const struct table_column *c, const char *among)
+{
+	const struct table_mix *m = &c->mix;
+	uint64_t more = m->n[CELL_TEXT] - 1;
+
+	print_line("column %s: row %llu has %s, a text among %ss%s. By --type "
+		   "'%s=%s' such a cell is an error, by --type '%s=text' each "
+		   "cell is a text",
+		   SHOW(str_of(c->name)), (unsigned long long)m->row,
+		   SHOW(str_of(m->text)), among,
+		   more ? ", and so have others" : "", c->name, among, c->name);
+}
+
+static void say_few(const struct table *t)
+{
+	if (t->few)
+		print_line("%llu row%s fewer fields than the header has names, "
+			   "line %llu for one: the missing cells are blank",
+			   (unsigned long long)t->few,
+			   t->few == 1 ? " has" : "s have",
+			   (unsigned long long)t->few_line);
 }
 
 void formula_say_columns(const struct formula_job *j)
@@ -37,14 +60,16 @@ void formula_say_columns(const struct formula_job *j)
 
 	for (size_t i = 0; i < t->n_columns; i++) {
 		const struct table_column *c = &t->columns[i];
+		const char *among = odd_among(c);
 
 		if (c->renamed)
 			print_line("column %zu has a name that another column "
 				   "has: in formulas it is %s",
 				   i + 1, SHOW(str_of(c->name)));
-		if (c->odd.row && is_used(j, c->name))
-			say_odd(c);
+		if (among && is_used(j, c->name))
+			say_odd(c, among);
 	}
+	say_few(t);
 }
 
 static void say_lost(const struct formula_job *j)

@@ -61,7 +61,7 @@ static size_t plain_end(const struct csv *c, const struct scan *s)
 static enum step take_plain(struct csv *c, struct scan *s)
 {
 	size_t end = plain_end(c, s);
-	struct csv_field f = {{s->p + s->at, end - s->at}, false};
+	struct csv_field f = {{s->p + s->at, end - s->at}, false, end};
 
 	s->at = end;
 	if (end == s->len && !s->final)
@@ -118,7 +118,8 @@ static enum step take_quoted(struct csv *c, struct scan *s)
 	s->at = end;
 	if (failed || add_field(c, (struct csv_field){{(const char *)from,
 						       c->text.len - from},
-						      true}))
+						      true,
+						      end}))
 		return STEP_FAIL;
 	return after(c, s);
 }

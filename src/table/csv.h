@@ -17,6 +17,7 @@
 struct csv_field {
 	struct str text; /* unescaped; borrowed until the next record */
 	bool quoted;
+	size_t end; /* where it ends in the record as it stands */
 };
 
 struct csv { /* all zero but feed.fd and delimiter is a fresh reader */

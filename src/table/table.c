@@ -8,7 +8,6 @@
 #include "table/rows.h"
 
 #define WHERE "table"
-#define ODD_ROWS 1000u
 
 void table_done(struct table *t)
 {
@@ -107,8 +106,12 @@ static int open_csv(struct table *t, struct redoma_error *err)
 			       "names of its columns");
 	if (buf_add(&t->header, c->raw.p, c->raw.len))
 		return err_nomem(err, WHERE);
-	for (size_t i = 0; i < c->n_fields && !r; i++)
-		r = table_add_column(t, c->fields[i].text, err);
+	for (size_t i = 0; i < c->n_fields && !r; i++) {
+		const struct csv_field *f = &c->fields[i];
+
+		r = table_add_column(
+			t, f->quoted ? f->text : str_trim(f->text), err);
+	}
 	return r;
 }
 
@@ -126,11 +129,17 @@ int table_open(struct table *t, struct redoma_error *err)
 
 /* ---- a block ---- */
 
+enum span_kind {
+	SPAN_PLAIN,
+	SPAN_QUOTED,
+	SPAN_WRONG, /* of a row that has more fields than there are columns */
+};
+
 /* A cell of the row before kinds are known: its text. */
 struct span {
 	uint64_t at;
 	uint32_t len;
-	uint32_t quoted;
+	uint32_t kind; /* enum span_kind */
 };
 
 int rows_add_raw(struct table *t, struct str raw)
@@ -143,45 +152,82 @@ int rows_add_raw(struct table *t, struct str raw)
 	return buf_add(&t->ends, &end, sizeof end);
 }
 
-static int add_text(struct table *t, struct str text, bool quoted)
+static int add_text(struct table *t, struct str text, enum span_kind kind)
 {
-	struct span s = {t->texts.len, (uint32_t)text.len, quoted};
+	struct span s = {t->texts.len, (uint32_t)text.len, kind};
 
 	if (buf_add(&t->texts, text.p, text.len))
 		return -1;
 	return buf_add(&t->spans, &s, sizeof s);
 }
 
-static int too_many(const struct table *t, struct redoma_error *err)
+/* Fields behind the last column: false if they are blank, as a delimiter at the
+ * end of each row makes one. */
+static bool has_surplus(const struct table *t)
 {
-	return err_set(err, REDOMA_E_INVALID, WHERE,
-		       "line %llu has %zu fields, and the header names %zu: "
-		       "quote a field that has the delimiter %s in it",
-		       (unsigned long long)t->csv.line, t->csv.n_fields,
-		       t->n_columns,
-		       SHOW(((struct str){&t->csv.delimiter, 1})));
+	const struct csv *c = &t->csv;
+
+	for (size_t i = t->n_columns; i < c->n_fields; i++)
+		if (str_trim(c->fields[i].text).len)
+			return true;
+	return false;
+}
+
+/* So that what is written behind it lands in its column, what is too much
+ * becomes one field with the last.  No cell of it is to be computed with: which
+ * field is the surplus one, nobody knows. */
+static int add_wrong_record(struct table *t)
+{
+	const struct csv *c = &t->csv;
+	size_t last = t->n_columns - 1;
+	size_t from = last ? c->fields[last - 1].end + 1 : 0;
+	struct str rest = str_after(c->raw, from);
+	uint64_t end;
+
+	for (size_t i = 0; i < last; i++)
+		if (add_text(t, c->fields[i].text, SPAN_WRONG))
+			return -1;
+	if (add_text(t, rest, SPAN_WRONG) || buf_add(&t->raw, c->raw.p, from) ||
+	    csv_put(&t->raw, rest, c->delimiter))
+		return -1;
+	end = t->raw.len;
+	return buf_add(&t->ends, &end, sizeof end);
+}
+
+static void note_few(struct table *t)
+{
+	if (!t->few++)
+		t->few_line = t->csv.line;
 }
 
 /* Fields that are missing at the end are blank, also in what is written. */
+static int add_fitting_record(struct table *t)
+{
+	const struct csv *c = &t->csv;
+	size_t n = c->n_fields < t->n_columns ? c->n_fields : t->n_columns;
+	struct str raw = {c->raw.p, c->fields[n - 1].end};
+
+	if (rows_add_raw(t, raw))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (add_text(t, c->fields[i].text,
+			     c->fields[i].quoted ? SPAN_QUOTED : SPAN_PLAIN))
+			return -1;
+	if (n == t->n_columns)
+		return 0;
+	note_few(t);
+	for (size_t i = n; i < t->n_columns; i++)
+		if (add_text(t, STR(""), SPAN_PLAIN) ||
+		    buf_add(&t->raw, &c->delimiter, 1))
+			return -1;
+	((uint64_t *)(void *)t->ends.data)[t->rows] = t->raw.len;
+	return 0;
+}
+
 static int add_record(struct table *t, struct redoma_error *err)
 {
-	struct csv *c = &t->csv;
-	bool bad;
-
-	if (c->n_fields > t->n_columns)
-		return too_many(t, err);
-	bad = rows_add_raw(t, c->raw);
-	for (size_t i = 0; i < t->n_columns; i++) {
-		bool there = i < c->n_fields;
-
-		bad = bad || add_text(t, there ? c->fields[i].text : STR(""),
-				      there && c->fields[i].quoted);
-		bad = bad ||
-		      (i >= c->n_fields && buf_add(&t->raw, &c->delimiter, 1));
-	}
-	if (bad)
+	if (has_surplus(t) ? add_wrong_record(t) : add_fitting_record(t))
 		return err_nomem(err, WHERE);
-	((uint64_t *)(void *)t->ends.data)[t->rows] = t->raw.len;
 	t->rows++;
 	return 0;
 }
@@ -214,67 +260,6 @@ static const struct span *spans_of(const struct table *t)
 	return (const struct span *)(const void *)t->spans.data;
 }
 
-static void note_odd(struct table_column *c, uint64_t row, struct str text)
-{
-	struct table_odd *o = &c->odd;
-	size_t n = text.len < sizeof o->text ? text.len : sizeof o->text - 1;
-
-	if (o->count++)
-		return;
-	o->row = row;
-	memcpy(o->text, text.p, n);
-	o->text[n] = '\0';
-}
-
-/* Whether the cells so far are one kind but for few: a column of names has a
- * number here and there, one of prices a word. */
-struct tally {
-	uint64_t n[CELL_KINDS], odd_at;
-	struct str odd;
-};
-
-static void weigh_odd(struct table *t, struct table_column *c,
-		      const struct tally *y)
-{
-	const uint64_t *n = y->n;
-	uint64_t of[] = {n[CELL_NUMBER] + n[CELL_INTEGER],
-			 n[CELL_DATE] + n[CELL_TIME], n[CELL_TRUTH]};
-	static const enum cell_kind kinds[] = {CELL_NUMBER, CELL_DATE,
-					       CELL_TRUTH};
-
-	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-		if (n[CELL_TEXT] && of[i] > n[CELL_TEXT]) {
-			c->odd.among = kinds[i];
-			note_odd(c, t->before + y->odd_at + 1, y->odd);
-			c->odd.count = n[CELL_TEXT];
-		}
-}
-
-static void tell_kind(struct table *t, size_t column)
-{
-	const struct span *s = spans_of(t) + column;
-	struct table_column *c = &t->columns[column];
-	uint64_t most = t->rows;
-	struct tally y = {0};
-
-	/* A text is enough for the kind; some more tell whether it is odd. */
-	for (uint64_t i = 0; i < most; i++, s += t->n_columns) {
-		enum cell_kind k = cell_read(text_of(t, s)).kind;
-
-		c->kind = cell_join(c->kind, k);
-		if (k == CELL_TEXT && !y.n[k]) {
-			y.odd_at = i;
-			y.odd = text_of(t, s);
-			most = most - i > ODD_ROWS ? i + ODD_ROWS : most;
-		}
-		y.n[k]++;
-	}
-	if (c->kind == CELL_TEXT)
-		weigh_odd(t, c, &y);
-	else
-		c->odd.among = c->kind;
-}
-
 int rows_add_cell(struct table_column *c, const struct cell *cell)
 {
 	uint8_t kind = (uint8_t)cell->kind;
@@ -291,25 +276,42 @@ int rows_add_cell(struct table_column *c, const struct cell *cell)
 		       : 0;
 }
 
-/* Kinds that were told and not stated are those of the first block: what a
- * wider kind takes is no text. */
-static struct cell read_cell(const struct table_column *c, struct str text,
-			     bool quoted)
+/* A text of a column of no stated kind is remembered: among numbers it may not
+ * be what its author meant. */
+static void note_text(struct table_column *c, uint64_t row, struct str text)
+{
+	struct table_mix *m = &c->mix;
+	size_t n = text.len < sizeof m->text ? text.len : sizeof m->text - 1;
+
+	m->digits += str_only(text, "0123456789.,-+ ");
+	if (m->row)
+		return;
+	m->row = row;
+	memcpy(m->text, text.p, n);
+	m->text[n] = '\0';
+}
+
+static struct cell read_stated(const struct table_column *c, struct str text,
+			       bool quoted)
 {
 	struct cell cell = cell_read_as(text, c->kind);
 
-	/* "" is a text that is empty, where texts are. */
+	/* "" is a text that is empty, where all are texts. */
 	if (!text.len && quoted && c->kind == CELL_TEXT)
 		return (struct cell){.kind = CELL_TEXT, .text = STR("")};
 	if (cell.kind != CELL_TEXT || c->kind == CELL_TEXT)
 		return cell;
-	if (c->stated)
-		return (struct cell){.kind = CELL_ERROR,
-				     .text = STR("#VALUE! the cell does not "
-						 "have its column's type")};
-	if (c->kind == CELL_INTEGER)
-		return cell_read_as(text, CELL_NUMBER);
-	return c->kind == CELL_DATE ? cell_read_as(text, CELL_TIME) : cell;
+	return (struct cell){.kind = CELL_ERROR,
+			     .text = STR("#VALUE! the cell does not have its "
+					 "column's type")};
+}
+
+static struct cell wrong_cell(void)
+{
+	return (struct cell){.kind = CELL_ERROR,
+			     .text = STR("#VALUE! the row has more fields than "
+					 "the header has names: quote a field "
+					 "that has the delimiter in it")};
 }
 
 static int fill_column(struct table *t, size_t column)
@@ -319,10 +321,18 @@ static int fill_column(struct table *t, size_t column)
 	int r = 0;
 
 	for (uint64_t i = 0; i < t->rows && !r; i++, s += t->n_columns) {
-		struct cell cell = read_cell(c, text_of(t, s), s->quoted);
+		struct cell cell;
 
-		if (cell.kind == CELL_TEXT && c->kind != CELL_TEXT)
-			note_odd(c, t->before + i + 1, text_of(t, s));
+		if (s->kind == SPAN_WRONG)
+			cell = wrong_cell();
+		else if (c->stated)
+			cell = read_stated(c, text_of(t, s),
+					   s->kind == SPAN_QUOTED);
+		else
+			cell = cell_read(text_of(t, s));
+		if (cell.kind == CELL_TEXT && !c->stated)
+			note_text(c, t->before + i + 1, cell.text);
+		c->mix.n[cell.kind]++;
 		r = rows_add_cell(c, &cell);
 	}
 	return r;
@@ -356,15 +366,9 @@ int table_next(struct table *t, uint64_t most, struct redoma_error *err)
 	r = fill_csv(t, most, err);
 	if (r || !t->rows)
 		return r;
-	for (size_t i = 0; i < t->n_columns; i++) {
-		struct table_column *c = &t->columns[i];
-
-		if (!c->stated && (!t->sampled || c->kind == CELL_BLANK))
-			tell_kind(t, i);
+	for (size_t i = 0; i < t->n_columns; i++)
 		if (fill_column(t, i))
 			return err_nomem(err, WHERE);
-	}
-	t->sampled = true;
 	return 0;
 }
 

@@ -1,10 +1,9 @@
 /* table/table.h - a CSV, JSON Lines or Arrow file as columns, a block of rows
  * at a time, in constant memory; and what is written back.
  *
- * The kinds of columns are told from the first block, and hold for the whole
- * file: a cell that does not fit is a text there.  Kinds that were stated hold
- * too: such a cell is an error.  The columns of an Arrow file have their types
- * from it. */
+ * Each cell has the kind that its own text tells, whatever stands above or
+ * below it.  A kind that was stated holds for its column: a cell that does not
+ * fit is an error.  The columns of an Arrow file have their types from it. */
 #ifndef TABLE_TABLE_H
 #define TABLE_TABLE_H
 
@@ -21,22 +20,22 @@ enum table_format { TABLE_CSV, TABLE_JSONL, TABLE_ARROW, TABLE_ARROW_STREAM };
 struct arrow;
 struct arrow_type;
 
-/* A block's cells: a byte and 8 bytes a row, texts as offset and length in
- * heap. */
-/* The first cell that is not of the kind that most are, of CSV. */
-struct table_odd {
-	uint64_t row; /* from 1; 0: there is none */
-	uint64_t count;
-	enum cell_kind among; /* what most are */
-	char text[40];        /* the beginning */
+/* What the cells of a column of CSV were so far, of all blocks. */
+struct table_mix {
+	uint64_t n[CELL_KINDS];
+	uint64_t digits; /* texts of digits and their signs: 007, 1,000 */
+	uint64_t row;    /* of the first text, from 1; 0: there is none */
+	char text[40];   /* the beginning of that one */
 };
 
+/* A block's cells: a byte and 8 bytes a row, texts as offset and length in
+ * heap. */
 struct table_column {
 	char *name; /* owned */
-	enum cell_kind kind;
+	enum cell_kind kind; /* if it was stated */
 	bool stated;
 	bool renamed; /* another one had its name */
-	struct table_odd odd;
+	struct table_mix mix;
 	struct buf kinds, values, heap;
 	/* Of Arrow: its type (borrowed), and numbers and times as they came. */
 	const struct arrow_type *arrow;
@@ -48,13 +47,14 @@ struct table { /* all zero but format, csv.feed.fd, csv.delimiter is fresh */
 	struct csv csv;               /* of JSON Lines, its feed */
 	struct table_column *columns; /* owned array */
 	size_t n_columns;
-	/* The block's rows as they stand, one after another, and where each
-	 * ends there (uint64_t); of Arrow there are none. */
+	/* The block's rows, one after another, and where each ends there
+	 * (uint64_t); of Arrow there are none. */
 	struct buf raw, ends;
 	struct buf header; /* of CSV, as it stands */
 	uint64_t rows;     /* of the block */
 	uint64_t before;   /* rows of the blocks before */
-	bool sampled;
+	/* Of CSV: rows with fewer fields than columns so far, line of one. */
+	uint64_t few, few_line;
 	size_t block_bytes; /* of a block, about; 0: 4 MiB */
 	/* private */
 	bool over;
@@ -81,7 +81,10 @@ MUST_CHECK int table_cell_text(const struct table *t, size_t column,
 uint64_t table_bytes(const struct table *t);
 /* Of Arrow: the file is a stream. */
 bool table_is_stream(const struct table *t);
-struct str table_row(const struct table *t, uint64_t row); /* as it stands */
+/* As it stands, but for a row of CSV that has another number of fields than
+ * there are columns: missing ones are blank, surplus ones are one with the
+ * last. */
+struct str table_row(const struct table *t, uint64_t row);
 void table_done(struct table *t);
 
 #endif

@@ -48,8 +48,15 @@ static void tells_kinds(void **state)
 		{"0x10", CELL_TEXT},
 		{"inf", CELL_TEXT},
 		{"nan", CELL_TEXT},
-		{" 1", CELL_TEXT},
-		{"1 ", CELL_TEXT},
+		{" 1", CELL_INTEGER},
+		{"1.5 \t", CELL_NUMBER},
+		{" TRUE ", CELL_TRUTH},
+		{"\t2024-02-29 ", CELL_DATE},
+		{" \t", CELL_BLANK},
+		{" x ", CELL_TEXT},
+		{"\n1", CELL_TEXT},
+		{"1 2", CELL_TEXT},
+		{"\xc2\xa0" "1", CELL_TEXT},
 		{"-", CELL_TEXT},
 		{".", CELL_TEXT},
 		{"1e", CELL_TEXT},
@@ -72,6 +79,8 @@ static void tells_kinds(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		assert_kind(rows[i].text, rows[i].kind);
+	/* A text keeps its blanks. */
+	assert_int_equal(cell_read(STR(" x ")).text.len, 3);
 }
 
 static void counts_time(void **state)
@@ -168,6 +177,9 @@ static void columns_take_what_fits(void **state)
 	assert_int_equal(cell_read_as(STR("n/a"), CELL_NUMBER).kind, CELL_TEXT);
 	assert_int_equal(cell_read_as(STR("12"), CELL_TEXT).kind, CELL_TEXT);
 	assert_int_equal(cell_read_as(STR(""), CELL_TEXT).kind, CELL_BLANK);
+	assert_int_equal(cell_read_as(STR(" "), CELL_NUMBER).kind, CELL_BLANK);
+	c = cell_read_as(STR(" "), CELL_TEXT);
+	assert_true(c.kind == CELL_TEXT && c.text.len == 1);
 	c = cell_read_as(STR("1970-01-02"), CELL_TIME);
 	assert_true(c.kind == CELL_TIME && c.integer == INT64_C(86400000000));
 	assert_int_equal(cell_join(CELL_INTEGER, CELL_NUMBER), CELL_NUMBER);

@@ -35,6 +35,19 @@ static void compares_and_splits(void **state)
 	assert_false(str_split((struct str){0}, '=', &a, &b));
 }
 
+static void trims_blanks_alone(void **state)
+{
+	(void)state;
+	assert_true(str_equal(str_trim(STR(" \ta b\t ")), STR("a b")));
+	assert_true(str_equal(str_trim(STR("a\n ")), STR("a\n")));
+	assert_int_equal(str_trim(STR(" \t ")).len, 0);
+	assert_int_equal(str_trim(STR("")).len, 0);
+	assert_true(str_only(STR("0-9"), "0123456789-"));
+	assert_true(str_only(STR(""), ""));
+	assert_false(str_only(STR("0x"), "0"));
+	assert_false(str_only((struct str){"0\0", 2}, "0"));
+}
+
 static void names_end_where_a_language_ends_them(void **state)
 {
 	(void)state;
@@ -150,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compares_and_splits),
+		cmocka_unit_test(trims_blanks_alone),
 		cmocka_unit_test(names_end_where_a_language_ends_them),
 		cmocka_unit_test(knows_every_code_point),
 		cmocka_unit_test(tells_plain_text),

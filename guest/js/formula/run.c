@@ -286,6 +286,40 @@ static int take_args(JSContext *ctx, struct call *k)
 	return 0;
 }
 
+/* A column whose cell in this row is a text that the formula was given. */
+static const struct formula_column *find_text(const struct call *k)
+{
+	const struct formula_text *x = &k->f->text;
+
+	for (uint32_t n = 0; n < x->n_params; n++) {
+		const struct formula_column *c =
+			&table.columns[x->params[n].at];
+
+		if (x->params[n].what == FORMULA_CELL &&
+		    table_is_text(c, k->at.i))
+			return c;
+	}
+	return NULL;
+}
+
+/* NaN is what a text comes to as a number. */
+static int put_result(JSContext *ctx, const struct call *k, JSValueConst v)
+{
+	const struct formula_column *c =
+		JS_VALUE_GET_NORM_TAG(v) == JS_TAG_FLOAT64 &&
+				isnan(JS_VALUE_GET_FLOAT64(v))
+			? find_text(k)
+			: NULL;
+	char why[128];
+
+	if (!c)
+		return answer_value(ctx, &k->at, v);
+	snprintf(why, sizeof(why),
+		 "the result is not a number: there is a text in column %.*s",
+		 (int)(c->name_len > 60 ? 60 : c->name_len), c->name);
+	return answer_error(&k->at, "#VALUE!", why);
+}
+
 static int one_row(JSContext *ctx, struct call *k)
 {
 	uint32_t n = k->f->text.n_params;
@@ -302,7 +336,7 @@ static int one_row(JSContext *ctx, struct call *k)
 	free_args(ctx, k, n);
 	if (JS_IsException(v))
 		return put_thrown(ctx, &k->at);
-	r = answer_value(ctx, &k->at, v);
+	r = put_result(ctx, k, v);
 	JS_FreeValue(ctx, v);
 	return r;
 }

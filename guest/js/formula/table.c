@@ -138,6 +138,13 @@ JSValue table_cell(JSContext *ctx, const struct formula_column *c, uint32_t i)
 	}
 }
 
+bool table_is_text(const struct formula_column *c, uint32_t i)
+{
+	if (c->layout == LAYOUT_CELLS)
+		return c->kinds[i] == CELL_TEXT;
+	return c->layout == LAYOUT_TEXT && (!c->kinds || bit(c->kinds, i));
+}
+
 JSValue formula_cell(JSContext *ctx, uint32_t column, uint32_t i)
 {
 	return table_cell(ctx, &table.columns[column], i);

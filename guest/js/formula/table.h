@@ -89,6 +89,7 @@ int formula_batch(const char *base, const struct guest_span *all);
 /* table.c: false if the bytes are no batch. */
 bool table_take(const char *base, const struct guest_span *all);
 JSValue table_cell(JSContext *ctx, const struct formula_column *c, uint32_t i);
+bool table_is_text(const struct formula_column *c, uint32_t i);
 
 /* answer.c: where the cell of a row goes. */
 struct formula_place {

@@ -228,3 +228,15 @@ const char *form_put(struct tree *t, expr_ty call)
 		*call = *e;
 	return why;
 }
+
+void form_repeat(struct tree *t, expr_ty product)
+{
+	struct form f = { .t = t, .call = product };
+	expr_ty e = helper(&f, "$R", product->v.BinOp.left,
+			   product->v.BinOp.right);
+
+	if (e)
+		*product = *e;
+	else if (!PyErr_Occurred())
+		PyErr_NoMemory();
+}

@@ -131,6 +131,10 @@ extern PyMethodDef table_methods[];
 int iter_types(void);
 extern PyMethodDef iter_methods[];
 
+/* times.c: from now on a text times a number is #VALUE!. */
+void times_refuse(void);
+extern PyMethodDef times_methods[];
+
 /* tree.c: compiles the text of table.formulas[i] and fills it in.  Returns the
  * function, or NULL: *ret_why says what is wrong, or an exception does. */
 PyObject *tree_compile(uint32_t i, const char **ret_why);

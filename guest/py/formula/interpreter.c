@@ -203,12 +203,14 @@ static void load_helpers(void)
 		fail("helpers", "no memory");
 	add(table_methods);
 	add(iter_methods);
+	add(times_methods);
 	poll_ending = PyErr_NewException("formula.RowOver", PyExc_BaseException,
 					 NULL);
 	if (!poll_ending || table_types() || iter_types())
 		fail("helpers", "no types");
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		load(i);
+	times_refuse();
 }
 
 void start_interpreter(void)

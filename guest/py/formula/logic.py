@@ -57,7 +57,7 @@ def caught_na(f, other):
 
 
 INNER = {"$T": truth, "$A": all_true, "$O": some_true, "$N": no_case,
-         "$Q": equal, "$E": caught, "$EN": caught_na}
+         "$Q": equal, "$E": caught, "$EN": caught_na, "$R": REPEATED}
 
 
 @helper

@@ -115,7 +115,7 @@ def REPT(s, n):
     if not s:
         return s
     bounded(len(s) * n)
-    return s * n
+    return REPEATED(s, n)
 
 
 @helper

@@ -332,6 +332,27 @@ static void walk_lambda(struct tree *t, expr_ty e)
 	walk(t, e->v.Lambda.body);
 }
 
+/* A text that its author wrote: '-', f"{name} ", or some of them joined. */
+static bool is_written(expr_ty e)
+{
+	if (e->kind == BinOp_kind)
+		return e->v.BinOp.op == Add && is_written(e->v.BinOp.left) &&
+		       is_written(e->v.BinOp.right);
+	return e->kind == JoinedStr_kind ||
+	       (e->kind == Constant_kind &&
+		PyUnicode_Check(e->v.Constant.value));
+}
+
+/* Such a text times a number repeats it; no other text does (times.c). */
+static void walk_operator(struct tree *t, expr_ty e)
+{
+	walk_slots(t, e->v.BinOp.left, e->v.BinOp.right, NULL);
+	if (t->wrong || e->v.BinOp.op != Mult ||
+	    (!is_written(e->v.BinOp.left) && !is_written(e->v.BinOp.right)))
+		return;
+	form_repeat(t, e);
+}
+
 static void walk_compound(struct tree *t, expr_ty e)
 {
 	switch (e->kind) {
@@ -394,7 +415,7 @@ static void walk_kind(struct tree *t, expr_ty e)
 			   NULL);
 		return;
 	case BinOp_kind:
-		walk_slots(t, e->v.BinOp.left, e->v.BinOp.right, NULL);
+		walk_operator(t, e);
 		return;
 	case UnaryOp_kind:
 		walk(t, e->v.UnaryOp.operand);

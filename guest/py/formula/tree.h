@@ -20,5 +20,7 @@ struct tree {
 /* forms.c: a call of a special form becomes an expression in its place.  NULL,
  * or what is wrong with it. */
 const char *form_put(struct tree *t, expr_ty call);
+/* A product becomes a call of what repeats texts. */
+void form_repeat(struct tree *t, expr_ty product);
 
 #endif
