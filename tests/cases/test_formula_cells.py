@@ -230,5 +230,29 @@ def _():
          text)
 
 
+@case("TEXT is the same in both languages, whatever the pattern")
+def _():
+    rng = random.Random(8)
+    parts = ["0", "#", "?", ",", ".", "%", "E+00", "e-0", "/", " ", "-", "$",
+             "(", ")", '"a"', "@", "[<5]", "[>=2]", ";", "_)", "*x", "h", "mm",
+             "ss", ".0", "d", "yyyy", "AM/PM", "[h]", "General", "\\x", "é"]
+    values = [0, 1, -1, "abc", 45000.75, 0.34, 1e-9, 123456789012, 4.34, -0.5]
+    rows = []
+    for _ in range(3000):
+        v = rng.choice(values + [round(rng.uniform(-1e4, 1e4), 3),
+                                 rng.uniform(-10, 10), rng.randrange(10 ** 9)])
+        rows.append([v, "".join(rng.choices(parts, k=rng.randrange(1, 9)))])
+    out = io.StringIO(newline="")
+    w = csv.writer(out, lineterminator="\n")
+    w.writerow(["v", "f"])
+    w.writerows(rows)
+    py, js = (column(formula(out.getvalue(), "TEXT(v, f)", "--type", "f=text",
+                             "--limit", "wall=60s", lang=lang))
+              for lang in LANGS)
+    for row, a, b in zip(rows, py, js):
+        need(a == b, f"TEXT({row[0]!r}, {row[1]!r}): {a!r} and {b!r}")
+    need(len(set(py)) > 1500, "they are much the same")
+
+
 if __name__ == "__main__":
     main()

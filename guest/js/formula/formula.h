@@ -60,6 +60,11 @@ JSContext *formula_context_new(JSRuntime *rt);
 JSValue formula_compile(JSContext *ctx, const char *source, size_t len,
 			const char *name, int first_line);
 
+/* Where behind at most so many characters of a text its units are; one beyond
+ * U+FFFF has two.  -1: an exception. */
+int formula_unit_of(JSContext *ctx, JSValueConst s, uint32_t most,
+		    uint32_t *ret_chars, uint32_t *ret_units);
+
 /* realm.c */
 struct formula_realm {
 	JSContext *ctx;   /* NULL before formula_realm_new */

@@ -31,3 +31,30 @@ JSValue formula_compile(JSContext *ctx, const char *source, size_t len,
 	ctx->eval_internal = NULL;
 	return fn;
 }
+
+static bool is_pair(const uint16_t *p, uint32_t i, uint32_t len)
+{
+	return (p[i] & 0xfc00) == 0xd800 && i + 1 < len &&
+	       (p[i + 1] & 0xfc00) == 0xdc00;
+}
+
+int formula_unit_of(JSContext *ctx, JSValueConst s, uint32_t most,
+		    uint32_t *ret_chars, uint32_t *ret_units)
+{
+	JSValue flat = JS_ToString(ctx, s);
+	uint32_t i = 0, n = 0, len;
+	JSString *p;
+
+	if (JS_IsException(flat))
+		return -1;
+	p = JS_VALUE_GET_STRING(flat);
+	len = p->len;
+	if (!p->is_wide_char)
+		i = n = len < most ? len : most;
+	for (; p->is_wide_char && i < len && n < most; n++)
+		i += 1 + is_pair(str16(p), i, len);
+	JS_FreeValue(ctx, flat);
+	*ret_chars = n;
+	*ret_units = i;
+	return 0;
+}

@@ -21,6 +21,9 @@ static char list_js[] = {
 static char text_js[] = {
 #embed "prelude/text.js"
 	, 0};
+static char mask_js[] = {
+#embed "prelude/mask.js"
+	, 0};
 static char format_js[] = {
 #embed "prelude/format.js"
 	, 0};
@@ -44,6 +47,7 @@ static const struct {
 	{"node:formula/number", number_js, sizeof(number_js)},
 	{"node:formula/list", list_js, sizeof(list_js)},
 	{"node:formula/text", text_js, sizeof(text_js)},
+	{"node:formula/mask", mask_js, sizeof(mask_js)},
 	{"node:formula/format", format_js, sizeof(format_js)},
 	{"node:formula/date", date_js, sizeof(date_js)},
 	{"node:formula/look", look_js, sizeof(look_js)},
@@ -255,6 +259,38 @@ static JSValue js_aside(JSContext *ctx, JSValueConst this_val, int argc,
 	return JS_NewBool(ctx, was);
 }
 
+/* chars(s): how many characters a text has. */
+static JSValue js_chars(JSContext *ctx, JSValueConst this_val, int argc,
+			JSValueConst *argv)
+{
+	uint32_t chars, units;
+
+	(void)this_val;
+	(void)argc;
+	return formula_unit_of(ctx, argv[0], UINT32_MAX, &chars, &units)
+		       ? JS_EXCEPTION
+		       : JS_NewUint32(ctx, chars);
+}
+
+/* unit(s, n): where its n-th character begins, or its end. */
+static JSValue js_unit(JSContext *ctx, JSValueConst this_val, int argc,
+		       JSValueConst *argv)
+{
+	uint32_t chars, units;
+	double n;
+
+	(void)this_val;
+	(void)argc;
+	if (JS_ToFloat64(ctx, &n, argv[1]) ||
+	    formula_unit_of(ctx, argv[0],
+			    n < 0		? 0
+			    : n < UINT32_MAX ? (uint32_t)n
+					     : UINT32_MAX,
+			    &chars, &units))
+		return JS_EXCEPTION;
+	return JS_NewUint32(ctx, units);
+}
+
 static JSValue js_now(JSContext *ctx, JSValueConst this_val, int argc,
 		      JSValueConst *argv)
 {
@@ -271,6 +307,8 @@ static int add_native(JSContext *ctx, JSValueConst native)
 		JS_CFUNC_DEF("column", 1, js_column),
 		JS_CFUNC_DEF("aside", 1, js_aside),
 		JS_CFUNC_DEF("now", 0, js_now),
+		JS_CFUNC_DEF("chars", 1, js_chars),
+		JS_CFUNC_DEF("unit", 2, js_unit),
 	};
 
 	return JS_SetPropertyFunctionList(ctx, native, list,

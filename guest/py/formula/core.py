@@ -408,6 +408,8 @@ def criterion(c):
             return lambda v: v is not None and v != ""
         return (lambda v: v is None) if m else \
             lambda v: type(v) in (int, float) and v == 0
+    if want == "":
+        return lambda v: v is None or v == ""
     if type(want) is str:
         want = wanted(want)
     elif is_date(want):

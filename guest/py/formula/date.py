@@ -31,7 +31,9 @@ def date(v):
         if d:
             return d
         if parse(v) is None:
-            bad_value(f"{shown(v)} is not a date; write it 2024-02-29")
+            n = day_part(v.strip())
+            v = bad_value(f"{shown(v)} is not a date; write it 2024-02-29") \
+                if n is None else n
     n = number(v)
     if n < 0 or n > 2958466:
         bad_number("this number is no date")

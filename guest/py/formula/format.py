@@ -1,38 +1,79 @@
-"""TEXT: a number or a date by a pattern, in the one form that knows no locale: a
-point before decimals, a comma between thousands, English names."""
+"""TEXT: a number, a date or a text by a pattern, in the one form that knows no
+locale: a point before decimals, a comma between thousands, English names."""
 
 MONTHS = ("January February March April May June July August September "
           "October November December").split()
 DAYNAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-PIECE = re.compile(r'"([^"]*)"|\\(.)|(\[[^\]]*\])|(AM/PM|A/P|y+|m+|d+|h+|s+'
-                   r'|e[+-]0+|.)', re.I | re.S)
+PIECE = re.compile(r'"([^"]*)"|\\(.)|_([^ymdhs])|\*.|\[([^\]]*)\]|(General|AM/PM|A/P'
+                   r'|y+|m+|d+|h+|s+|e[+-][0#?]+|.)', re.I | re.S)
 SECTION = re.compile(r'(?:"[^"]*"|\\.|[^;])*', re.S)
+CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*([+-]?(?:\d+\.?\d*|\.\d+)"
+                       r"(?:e[+-]?\d+)?)\s*", re.I | re.ASCII)
+DATES_END = 2958466  # the day behind 9999-12-31
+ELAPSED = re.compile(r"h+|m+|s+", re.I)
+CURRENCY = re.compile(r"\$([^-]*)")
+HOLDS = {"<": lambda a, b: a < b, ">": lambda a, b: a > b,
+         "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b,
+         "=": lambda a, b: a == b, "<>": lambda a, b: a != b}
 
 
-def pieces(form):
-    """Pairs: what is literal or None, and what is a code or None."""
-    found = []
-    for m in PIECE.finditer(form):
-        quoted, escaped, bracket, code = m.groups()
-        if code is not None:
-            found.append((None, code))
-        elif bracket is None:
-            found.append((escaped if quoted is None else quoted, None))
-    return found
+class Section:
+    """Its parts are pairs: what is literal or None, and what is a code or
+    None."""
+    def __init__(self, form):
+        self.parts, self.test = [], None
+        for m in PIECE.finditer(form):
+            quoted, escaped, blank, bracket, code = m.groups()
+            if code is not None:
+                self.parts.append((None, code))
+            elif bracket is not None:
+                self.bracket(bracket)
+            elif blank is not None:
+                self.parts.append((" ", None))
+            elif quoted is not None or escaped is not None:
+                self.parts.append((escaped if quoted is None else quoted, None))
+
+    def bracket(self, s):
+        """A condition, hours that go on behind 24, a currency; else a colour or
+        the like."""
+        if CONDITION.fullmatch(s):
+            op, n = CONDITION.fullmatch(s).groups()
+            self.test = op, float(n)
+        elif ELAPSED.fullmatch(s):
+            self.parts.append((None, f"[{s}]"))
+        elif CURRENCY.match(s):
+            self.parts.append((CURRENCY.match(s)[1], None))
+
+    def holds(self, n):
+        return self.test is not None and HOLDS[self.test[0]](n, self.test[1])
+
+    def takes_text(self):
+        return any(c == "@" for _, c in self.parts)
+
+    def below_zero_alone(self):
+        """Its condition says so."""
+        return self.test is not None and (
+            self.test[0] == "<" and self.test[1] <= 0 or
+            self.test[0] == "<=" and self.test[1] < 0)
 
 
 def sections(form):
     found, at = [], 0
     while True:
         m = SECTION.match(form, at)
-        found.append(m[0])
+        found.append(Section(m[0]))
         at = m.end() + 1
         if at > len(form):
             return found
 
 
+def bare(code):
+    return code.strip("[").lower()[0]
+
+
 def codes(parts, letters):
-    return [c for _, c in parts if c and c[0].lower() in letters]
+    return [c for _, c in parts if c and c.lower() != "general" and
+            bare(c) in letters]
 
 
 def of_month(d, n):
@@ -54,19 +95,63 @@ def of_half(d, code):
     return half[0] if len(code) == 3 else half
 
 
+def fraction_at(parts, i):
+    """How many digits of seconds stand there behind their point."""
+    if parts[i][1] != "." or not i or not (parts[i - 1][1] or "x")[0] in "sS[":
+        return 0
+    n = 0
+    while i + n + 1 < len(parts) and parts[i + n + 1][1] == "0":
+        n += 1
+    return min(n, 6)
+
+
+def is_dated(parts):
+    """Letters beside digits, or beside a text, are themselves."""
+    in_seconds = sum(fraction_at(parts, i) for i in range(len(parts)))
+    return bool(codes(parts, "ymdhs")) and \
+        len(codes(parts, "0#?@")) == in_seconds
+
+
+def rounded(d, parts):
+    """To what of its seconds is written."""
+    if not codes(parts, "s"):
+        return d
+    digits = max(fraction_at(parts, i) for i in range(len(parts)))
+    unit = 10 ** (6 - digits)
+    try:
+        return d + datetime.timedelta(
+            microseconds=(d.microsecond + unit // 2) // unit * unit -
+            d.microsecond)
+    except OverflowError:
+        return d
+
+
+def elapsed(d, code):
+    """All hours, minutes or seconds since day 0."""
+    unit = {"h": 3600, "m": 60, "s": 1}[bare(code)]
+    n = (d - EPOCH) // datetime.timedelta(seconds=unit)
+    return f"{n:0{len(code) - 2}d}"
+
+
 def date_by(d, parts):
     half = any(c.lower() in ("am/pm", "a/p") for c in codes(parts, "a"))
-    out, hours = [], False
+    d = rounded(d, parts)
+    out, hours, skip = [], False, 0
     for i, (literal, code) in enumerate(parts):
+        if skip:
+            skip -= 1
+            continue
         if code is None:
             out.append(literal)
             continue
-        n, which = len(code), code[0].lower()
+        n, which = len(code), bare(code)
         after = codes(parts[i + 1:], "ymdhs")
         # Behind hours and before seconds these are minutes.
         minutes = which == "m" and n <= 2 and \
-            (hours or (after and after[0][0] in "sS"))
-        if which == "y":
+            (hours or (after and bare(after[0]) == "s"))
+        if code[0] == "[":
+            out.append(elapsed(d, code))
+        elif which == "y":
             out.append(f"{d.year % 100:02d}" if n <= 2 else f"{d.year:04d}")
         elif minutes:
             out.append(f"{d.minute:0{n}d}")
@@ -82,103 +167,57 @@ def date_by(d, parts):
         elif which == "a":
             out.append(of_half(d, code))
         else:
-            out.append(code)
+            skip = fraction_at(parts, i)
+            out.append(code + f"{d.microsecond:06d}"[:skip])
             continue
         hours = which == "h"
     return "".join(out)
 
 
-class Shape:
-    """Of a pattern for numbers: where its digits stand, and what they say."""
-    def __init__(self, parts):
-        self.first, self.last = -1, -1
-        self.whole = self.part = ""
-        self.point = self.comma = False
-        self.exponent, self.thousands = None, 0
-        self.percent = sum(c == "%" for _, c in parts)
-        for i, (_, c) in enumerate(parts):
-            self.take(i, c)
-
-    def take(self, i, c):
-        if c and len(c) > 2 and c[0] in "eE" and self.first >= 0:
-            self.exponent, self.last = c, i
-        if c is None or c not in "0#?.," or (self.first < 0 and c == ","):
-            return
-        if self.first < 0:
-            self.first = i
-        self.last = i
-        if c == ".":
-            self.point = True
-        elif c == ",":
-            self.thousands += 1
-        else:
-            if self.point:
-                self.part += c
-            else:
-                self.whole += c
-                self.comma = self.comma or self.thousands > 0
-            self.thousands = 0
-
-    def holds(self, i, c):
-        return self.first <= i <= self.last and c is not None and \
-            (c == self.exponent or c in "0#?.,")
+def by_condition(found, n):
+    """The section that takes the number, and whether only negative ones come
+    to it."""
+    for s in found[:2]:
+        if s.holds(n):
+            return s, s.below_zero_alone()
+    if not found[0].test:
+        return found[0], False
+    rest = 2 if len(found) > 1 and found[1].test else 1
+    if rest >= len(found):
+        bad_value("no section of the pattern takes this number")
+    op, bound = found[0].test
+    return found[rest], op in (">", ">=") and bound <= 0
 
 
-def scaled(n, s):
-    """The number before its power of ten, and that as text."""
-    width = max(len(s.whole), 1)
-    power = math.floor(math.log10(n)) - width + 1 if n else 0
-    sign = "-" if power < 0 else "+" if s.exponent[1] == "+" else ""
-    tail = s.exponent[0] + sign + f"{abs(power):0{len(s.exponent) - 2}d}"
-    return tidy(n / 10 ** power if power >= 0 else n * 10 ** -power), tail
+def section_of(found, n):
+    if any(s.test for s in found[:2]):
+        return by_condition(found, n)
+    if n < 0 and len(found) > 1:
+        return found[1], True
+    return found[2 if n == 0 and len(found) > 2 else 0], False
 
 
-def digits(n, s):
-    least, tail = s.part.rfind("0") + 1, ""
-    if s.exponent:
-        n, tail = scaled(n, s)
-    places = min(len(s.part), 15)
-    n = HELPERS["ROUND"](n, places)
-    whole, _, part = f"{n:.{places}f}".partition(".")
-    while len(part) > least and part.endswith("0"):
-        part = part[:-1]
-    if whole == "0" and "0" not in s.whole:
-        whole = ""
-    whole = whole.rjust(s.whole.count("0"), "0")
-    if s.comma:
-        lead = len(whole) % 3
-        groups = [whole[:lead]] if lead else []
-        groups += [whole[i:i + 3] for i in range(lead, len(whole), 3)]
-        whole = ",".join(groups)
-    return whole + ("." if s.point else "") + part + tail
+def number_by(v, found):
+    n = number(v)
+    # The last may be for texts.
+    if len(found) > 1 and found[-1].takes_text():
+        found = found[:-1]
+    section, negative = section_of(found[:3], n)
+    if is_dated(section.parts):
+        if n < 0 and not is_date(v):
+            bad_value("a negative number is no date")
+        if n >= DATES_END:
+            bad_number("this number is no date")
+        return date_by(moment(v) if is_date(v) else from_serial(n),
+                       section.parts)
+    out, more = masked(abs(n), section.parts)
+    return "-" + out if n < 0 and not negative and more else out
 
 
-def number_by(n, form):
-    found = sections(form)
-    negative, which = n < 0, 0
-    if negative and len(found) > 1:
-        which, negative = 1, False
-    elif n == 0 and len(found) > 2:
-        which = 2
-    parts = pieces(found[which])
-    s = Shape(parts)
-    if s.first < 0:
-        words = "".join(c if t is None else t for t, c in parts)
-        return "-" + words if negative and words else words
-    told = digits(tidy(abs(n) * 100 ** s.percent / 1000 ** s.thousands), s)
-    out = []
-    for i, (literal, c) in enumerate(parts):
-        if i == s.first:
-            out.append(told)
-        if not s.holds(i, c):
-            out.append(" " if c == "_" else c if literal is None else literal)
-    out = "".join(out)
-    return "-" + out if negative and re.search("[1-9]", told) else out
-
-
-def is_dated(form):
-    parts = pieces(sections(form)[0])
-    return codes(parts, "ymdhs") and not codes(parts, "0#?")
+def text_by(s, found):
+    own = found[3:4] or [x for x in found[-1:] if x.takes_text()]
+    return "".join(s if c == "@" else c if literal is None else literal
+                   for literal, c in own[0].parts) if own else s
 
 
 @helper
@@ -186,15 +225,15 @@ def TEXT(v, form):
     form = text(form)
     if form == "":
         return ""
+    found = sections(form)
+    if len(found) > 4:
+        bad_value("a pattern has at most four sections")
     if type(v) is str:
         n = parse(v)
         n = iso_date(v) if n is None else n
         if n is None:
-            return v
+            return text_by(v, found)
         v = n
     if form.lower() in ("general", "@") or type(v) is bool:
         return text(v)
-    if is_dated(form):
-        return date_by(moment(v) if is_date(v) else from_serial(number(v)),
-                       pieces(sections(form)[0]))
-    return number_by(number(v), form)
+    return number_by(v, found)

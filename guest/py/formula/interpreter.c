@@ -25,6 +25,10 @@ static char text_py[] = {
 #embed "text.py"
 	, 0
 };
+static char mask_py[] = {
+#embed "mask.py"
+	, 0
+};
 static char format_py[] = {
 #embed "format.py"
 	, 0
@@ -52,6 +56,7 @@ static const struct {
 	{ "number", number_py, sizeof(number_py) },
 	{ "list", list_py, sizeof(list_py) },
 	{ "text", text_py, sizeof(text_py) },
+	{ "mask", mask_py, sizeof(mask_py) },
 	{ "format", format_py, sizeof(format_py) },
 	{ "date", date_py, sizeof(date_py) },
 	{ "look", look_py, sizeof(look_py) },

@@ -182,13 +182,20 @@ def INDEX(cells, row, column=None):
         if r is None or (column is not None and r <= 1 and
                          len(cells) >= integer(column)):
             r = integer(column)
+        if r == 0:
+            return list(cells)
         return one(cells[r - 1]) if 1 <= r <= len(cells) else \
             outside("INDEX lies outside of the list")
     t = table(cells)
     c, r = integer(1 if column is None else column), integer(row)
-    if not 1 <= c <= len(t) or not 1 <= r <= len(t[c - 1]):
+    if not 0 <= c <= len(t) or not 0 <= r <= len(t[max(c, 1) - 1]):
         outside("INDEX lies outside of the table")
-    return one(t[c - 1][r - 1])
+    # 0 is all of them.
+    if c == 0 and r == 0:
+        return [list(row) for row in zip(*t)]
+    if c == 0:
+        return [cells[r - 1] for cells in t]
+    return list(t[c - 1]) if r == 0 else one(t[c - 1][r - 1])
 
 
 @helper

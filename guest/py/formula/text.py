@@ -134,7 +134,22 @@ def SEARCH(what, s, start=1):
 
 
 MONEY = re.compile(r"([+-]?)\s*[$€£¥]\s*")
+CLOCK = re.compile(r"(\d{1,4}):([0-5]?\d)(?::([0-5]?\d(?:\.\d+)?))?"
+                   r"\s*([AaPp][Mm])?", re.ASCII)
 GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", re.ASCII)
+
+
+def day_part(s):
+    """What a time is of a day; None if the text is none."""
+    m = CLOCK.fullmatch(s)
+    if not m:
+        return None
+    h, minute, sec, half = int(m[1]), int(m[2]), float(m[3] or 0), m[4]
+    if half:
+        if not 1 <= h <= 12:
+            return None
+        h = h % 12 + (12 if half[0] in "Pp" else 0)
+    return tidy((h * 3600 + minute * 60 + sec) / 86400)
 
 
 @helper
@@ -154,7 +169,8 @@ def VALUE(v):
         n *= sign
         return n / scale if scale > 1 else n
     d = iso_date(v.strip())
-    return serial(d) if d else bad_value(f"{shown(v)} is not a number")
+    n = serial(d) if d else day_part(v.strip())
+    return bad_value(f"{shown(v)} is not a number") if n is None else n
 
 
 def joined(between, parts):
@@ -189,7 +205,9 @@ def SPLIT(s, by):
 @helper
 def CHAR(n):
     n = integer(n)
-    return chr(n) if 1 <= n <= 0x10ffff else bad_value("no such character")
+    if not 1 <= n <= 0x10ffff or 0xd800 <= n < 0xe000:
+        bad_value("no such character")
+    return chr(n)
 
 
 @helper

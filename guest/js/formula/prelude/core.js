@@ -270,17 +270,19 @@ F.equal = (a, b) => {
 
 // Text with * and ? and ~ before them, as a pattern for all of a text.
 F.wildcard = (s, whole) => {
-	let p = '';
+	let p = '', single = '';
 	for (let i = 0; i < s.length; i++) {
 		if (s[i] === '~' && i + 1 < s.length)
 			i++;
 		else if (s[i] === '*' || s[i] === '?') {
 			p += s[i] === '*' ? '[^]*' : '[^]';
+			// ? is a character, and may be two units.
+			single = s[i] === '?' ? 'u' : single;
 			continue;
 		}
 		p += s[i].replace(/[\\^$.*+?()[\]{}|\/]/g, '\\$&');
 	}
-	return new RegExp(whole ? `^(?:${p})$` : p, 'i');
+	return new RegExp(whole ? `^(?:${p})$` : p, `i${single}`);
 };
 
 // A condition as COUNTIF has it: ">5", "<>x", "a*", or a value.
@@ -296,6 +298,8 @@ F.criterion = (c) => {
 	const m = typeof c === 'string' ? operator.exec(c) : null;
 	const op = m ? m[1] : '=';
 	let want = m ? m[2] : c;
+	if (c === '')
+		return (v) => F.blank(v) || v === '';
 	if (typeof want === 'string') {
 		const n = F.parse(want), up = want.toUpperCase();
 		const d = n === undefined ? F.isoDate?.(want) : undefined;

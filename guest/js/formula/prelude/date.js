@@ -35,7 +35,8 @@ function date(v) {
 		if (d)
 			return d;
 		if (F.parse(v) === undefined)
-			F.value(`${JSON.stringify(v.slice(0, 40))} is not a ` +
+			v = F.dayPart(v.trim()) ?? F.value(
+				`${JSON.stringify(v.slice(0, 40))} is not a ` +
 				'date; write it 2024-02-29');
 	}
 	const n = F.number(v);

@@ -164,13 +164,22 @@ function index(list, row, column) {
 		const i = integer(F.blank(row) || column !== undefined &&
 			integer(row) <= 1 && cells.length >= integer(column) ?
 			column : row);
+		if (i === 0)
+			return Array.from(cells);
 		return i >= 1 && i <= cells.length ? one(cells[i - 1]) :
 			F.ref('INDEX lies outside of the list');
 	}
 	const t = table(list), c = integer(column ?? 1), r = integer(row);
-	if (c < 1 || c > t.n || r < 1 || r > t.columns[c - 1].length)
+	const { columns } = t;
+	if (c < 0 || c > t.n || r < 0 || !t.n ||
+	    r > columns[Math.max(c, 1) - 1].length)
 		F.ref('INDEX lies outside of the table');
-	return one(t.columns[c - 1][r - 1]);
+	// 0 is all of them.
+	if (c === 0 && r === 0)
+		return Array.from(columns[0], (v, i) => columns.map((k) => k[i]));
+	if (c === 0)
+		return columns.map((k) => k[r - 1]);
+	return r === 0 ? Array.from(columns[c - 1]) : one(columns[c - 1][r - 1]);
 }
 
 const order = (list, down) => list.sort((a, b) =>

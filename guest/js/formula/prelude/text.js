@@ -1,5 +1,5 @@
-// Texts.  Positions count from 1, in UTF-16 units, as sheets and the language
-// do.
+// Texts.  Positions count from 1, in characters: one beyond U+FFFF is one, though
+// the language has two units for it.
 (function(native, F) {
 const { text, integer } = F;
 
@@ -14,6 +14,9 @@ const position = (n) => {
 const most = 1 << 22;
 const bounded = (s) => s.length > most ?
 	F.value('the text would be over 4 MiB') : s;
+
+const { chars, unit } = native;
+const cut = (s, from, to) => s.slice(unit(s, from), unit(s, to));
 
 const upper = (c) => c.toUpperCase();
 const proper = (s) => s.toLowerCase().replace(/\p{L}+/gu, (w) => {
@@ -47,8 +50,9 @@ function find(what, s, from, pattern) {
 	s = text(s);
 	what = text(what);
 	from = position(from) - 1;
-	if (from > s.length)
+	if (from > chars(s))
 		F.value('the position is behind the text');
+	from = unit(s, from);
 	let at;
 	if (pattern) {
 		at = s.slice(from).search(F.wildcard(what, false));
@@ -57,8 +61,18 @@ function find(what, s, from, pattern) {
 		at = s.indexOf(what, from);
 	}
 	return at < 0 ? F.value(`${JSON.stringify(what)} is not in the text`) :
-		at + 1;
+		chars(s.slice(0, at)) + 1;
 }
+
+// What a time is of a day; undefined if the text is none.
+const clock = /^(\d{1,4}):([0-5]?\d)(?::([0-5]?\d(?:\.\d+)?))?\s*([AaPp][Mm])?$/;
+F.dayPart = (s) => {
+	const m = clock.exec(s);
+	if (!m || (m[4] && !(m[1] >= 1 && m[1] <= 12)))
+		return undefined;
+	const h = m[4] ? m[1] % 12 + (/p/i.test(m[4]) ? 12 : 0) : Number(m[1]);
+	return F.tidy((h * 3600 + m[2] * 60 + Number(m[3] ?? 0)) / 86400);
+};
 
 function value(v) {
 	if (typeof v !== 'string')
@@ -79,8 +93,8 @@ function value(v) {
 	if (n !== undefined && Number.isFinite(n))
 		return sign * n / scale;
 	const d = F.isoDate(v.trim());
-	return d ? F.serial(d) : F.value(`${JSON.stringify(v.slice(0, 40))} ` +
-		'is not a number');
+	return (d ? F.serial(d) : F.dayPart(v.trim())) ??
+		F.value(`${JSON.stringify(v.slice(0, 40))} is not a number`);
 }
 
 const texts = (args) => {
@@ -91,17 +105,17 @@ const texts = (args) => {
 };
 
 F.add({
-	LEFT: (s, n = 1) => text(s).slice(0, count(n, 'the length')),
+	LEFT: (s, n = 1) => cut(text(s), 0, count(n, 'the length')),
 	RIGHT: (s, n = 1) => {
 		s = text(s);
 		n = count(n, 'the length');
-		return n ? s.slice(-n) : '';
+		return cut(s, chars(s) - n, Infinity);
 	},
 	MID: (s, from, n) => {
 		from = position(from) - 1;
-		return text(s).slice(from, from + count(n, 'the length'));
+		return cut(text(s), from, from + count(n, 'the length'));
 	},
-	LEN: (s) => text(s).length,
+	LEN: (s) => chars(text(s)),
 	TRIM: (s) => text(s).replace(/ +/g, ' ').replace(/^ | $/g, ''),
 	CLEAN: (s) => text(s).replace(/[\0-\x1f]/g, ''),
 	UPPER: (s) => text(s).toUpperCase(),
@@ -111,8 +125,8 @@ F.add({
 	REPLACE: (s, from, n, by) => {
 		s = text(s);
 		from = position(from) - 1;
-		return s.slice(0, from) + text(by) +
-			s.slice(from + count(n, 'the length'));
+		return cut(s, 0, from) + text(by) +
+			s.slice(unit(s, from + count(n, 'the length')));
 	},
 	REPT: (s, n) => {
 		s = text(s);
@@ -133,9 +147,17 @@ F.add({
 			list = list.filter((s) => s !== '');
 		return bounded(list.join(text(between)));
 	},
-	SPLIT: (s, by) => text(s).split(text(by)),
-	CHAR: (n) => String.fromCharCode(integer(n)),
-	CODE: (s) => text(s) ? text(s).charCodeAt(0) :
+	SPLIT: (s, by) => {
+		s = text(s);
+		by = text(by);
+		return by === '' ? Array.from(s) : s.split(by);
+	},
+	CHAR: (n) => {
+		n = integer(n);
+		return n >= 1 && n <= 0x10ffff && !(n >= 0xd800 && n < 0xe000) ?
+			String.fromCodePoint(n) : F.value('no such character');
+	},
+	CODE: (s) => text(s) ? text(s).codePointAt(0) :
 		F.value('an empty text has no first character'),
 });
 })
