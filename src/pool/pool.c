@@ -223,21 +223,28 @@ static int take_from(struct zygote *z, const struct pool_want *w,
 	int r = 0;
 
 	do {
-		struct pollfd p[2] = {{.fd = z->channel.fd, .events = POLLIN},
-				      {.fd = -1, .events = POLLIN}};
+		struct pollfd p[4] = {{.fd = z->channel.fd, .events = POLLIN},
+				      {.fd = -1, .events = POLLIN},
+				      {.fd = z->pidfd, .events = POLLIN},
+				      {.fd = z->self_fd, .events = POLLIN}};
 
-		/* One look for both: is there news, and does it live?  The
-		 * zygote tells of a death only after it reaped. */
+		/* One look for all: is there news, does it live, and will it?
+		 * The zygote tells of a death only after it reaped; it dies
+		 * with its keeper, and its children with it, but not at
+		 * once. */
 		s = pick(z, w);
 		if (s)
 			p[1].fd = s->pidfd;
-		while (poll(p, 2, 0) < 0 && errno == EINTR)
+		while (poll(p, 4, 0) < 0 && errno == EINTR)
 			;
 		dead = p[1].revents != 0;
 		if (dead)
 			slot_free(TAKE_PTR(s));
 		if (p[0].revents || !s)
 			r = hear_all(z, err);
+		if (!r && (p[2].revents || p[3].revents))
+			r = err_set(err, REDOMA_E_WORKER, WHERE,
+				    "the zygote is gone");
 	} while (!r && dead);
 	if (r) {
 		slot_free(s);

@@ -47,6 +47,8 @@ void zygote_forget(struct zygote *z)
 		close(z->channel.fd);
 	if (z->pidfd >= 0)
 		close(z->pidfd);
+	if (z->self_fd >= 0)
+		close(z->self_fd);
 	free(z->tenant);
 	free(z->image);
 	free(z);
@@ -203,6 +205,7 @@ static int wait_ready(struct zygote *z, const struct pool_want *w,
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "redoma-worker is of another build");
 	memcpy(&z->ready, body, sizeof z->ready);
+	z->self_fd = channel_take_fd(&z->channel);
 	if (z->ready.abi != SPAWN_ABI)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "redoma-worker is of another build");
@@ -218,6 +221,7 @@ int zygote_start(const struct pool_options *o, const struct pool_want *w,
 	if (!z)
 		return err_nomem(err, WHERE);
 	z->pidfd = -1;
+	z->self_fd = -1;
 	channel_init(&z->channel, -1);
 	z->tenant = strdup(w->tenant);
 	z->image = strdup(w->image_path ? w->image_path : "");

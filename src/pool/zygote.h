@@ -12,7 +12,8 @@
 
 struct zygote {
 	struct channel channel;
-	int pidfd;
+	int pidfd;   /* of its keeper, where there is one */
+	int self_fd; /* its own pidfd; -1: not heard of yet */
 	struct spawn_ready ready;
 	struct spawn_setup setup;
 	char *tenant, *image; /* owned; image "" for foreign modules */

@@ -29,7 +29,7 @@ struct spawn_setup {
 
 #define SPAWN_CONTROLS 16
 
-/* FRAME_READY of a zygote, and of a child to its zygote. */
+/* FRAME_READY of a zygote, with a pidfd of it, and of a child to its zygote. */
 struct spawn_ready {
 	uint32_t abi;
 	int32_t landlock_abi;

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -156,9 +157,9 @@ static int set_up(struct channel *c, struct kit *k, struct redoma_error *err)
 
 	if (r)
 		return r;
+	keeper_enter(c, &k->setup, &k->keeper);
 	if (!k->setup.single)
 		here_meek(0);
-	keeper_enter(c, &k->setup, &k->keeper);
 	r = make_room(k, err);
 	if (!r)
 		r = load(c, k, image, err);
@@ -426,6 +427,19 @@ static void end_children(const struct nursery *n)
 		;
 }
 
+/* With a descriptor of ourselves: the keeper has the channel too, so that its
+ * end comes later than ours. */
+static int tell_ready(struct channel *control, const struct spawn_ready *ready,
+		      struct redoma_error *err)
+{
+	CLEANUP_FD int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	if (self < 0)
+		return err_sys(err, WHERE, "open a descriptor of the zygote");
+	return channel_send_fds(control, FRAME_READY, ready, sizeof *ready,
+				&self, 1, err);
+}
+
 int zygote_serve(struct channel *control, char *title)
 {
 	uint64_t since = clock_monotonic_us();
@@ -443,8 +457,7 @@ int zygote_serve(struct channel *control, char *title)
 		r = watch_children(n, &err);
 	if (!r) {
 		zygote_ready(&k, since, &ready);
-		r = channel_send(control, FRAME_READY, FRAME_LAST, &ready,
-				 sizeof ready, &err);
+		r = tell_ready(control, &ready, &err);
 	}
 	if (!r)
 		r = first_children(&k, n, &err);

@@ -83,7 +83,7 @@ static void who_gives_way(void **state)
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	h = open_and_run();
 	/* There is one where there are control groups. */
-	children(getpid(), "redoma-keeper", SCHED_BATCH, &keeper);
+	children(getpid(), "redoma-keeper", SCHED_OTHER, &keeper);
 	assert_int_equal(
 		children(keeper, "redoma-zygote", SCHED_BATCH, &zygote), 1);
 	for (int i = 0; i < 500 && n < 2; i++) {
