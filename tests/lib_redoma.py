@@ -32,6 +32,7 @@ STATUSES = {  # status: exit code
     "cancelled": 130,
 }
 GRACE = 1.0        # seconds a run may take over its limit
+STILL = 1.0        # seconds between two looks of a Watch: it could not run
 MIB = 1 << 20
 SLOW = 1.0 if not os.environ.get("REDOMA_SLOW") else float(
     os.environ["REDOMA_SLOW"])  # >1 under sanitizers and on busy machines
@@ -117,9 +118,18 @@ class Watch(threading.Thread):
         self.pid, self.stop = pid, threading.Event()
         self.own_peak = self.tree_peak = 0
         self.one_peak = 0  # the largest single process that is not the command
+        self.looked = time.monotonic(), 0.0  # when, and how long it stood still
+
+    def stood_still(self):
+        """Seconds in which this program could not run: somebody stopped it, or
+        the machine gave it no CPU; its run then could not either."""
+        last, still = self.looked
+        gap = time.monotonic() - last
+        return still + gap if self.is_alive() and gap > STILL else still
 
     def run(self):
         while not self.stop.wait(0.02):
+            self.looked = time.monotonic(), self.stood_still()
             found = children_of()
             others = [found[p][1] for p in tree_below(os.getpid(), found)
                       if p != self.pid]
@@ -157,6 +167,23 @@ def kill_survivors():
         except ProcessLookupError:
             pass
     reap()
+
+
+def doings(pid):
+    """A line for it and for each process below it: what it waits for, and
+    whether it was given a CPU (schedstat: nanoseconds on one, and in line)."""
+    lines = []
+    for p in [pid, *tree_below(pid)]:
+        try:
+            name, state, wchan, sched = (
+                pathlib.Path(f"/proc/{p}/{f}").read_text().strip()
+                for f in ("comm", "stat", "wchan", "schedstat"))
+        except OSError:
+            continue
+        ran, waited = (int(n) // 1000000 for n in sched.split()[:2])
+        lines.append(f"{p} {name} {state.rpartition(')')[2].split()[0]} "
+                     f"{wchan}, {ran} ms on a CPU, {waited} ms in line for one")
+    return "\n  ".join(lines)
 
 
 # ---- traces on the machine
@@ -250,6 +277,19 @@ def table_rows(r):
     return rows
 
 
+def hear_out(p, stdin, timeout, watch):
+    """Time in which we stood still is not the run's."""
+    end = time.monotonic() + timeout
+    while True:
+        left = end + watch.stood_still() - time.monotonic()
+        try:
+            return p.communicate(stdin, max(left, 0))
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= end + watch.stood_still():
+                raise
+        stdin = None  # it is told what it is to send once
+
+
 def command(*args, stdin=b"", timeout=20, env=None, cwd=None, watch=True,
             may_leave=False, program=None):
     """Runs build/redoma; every check that holds for each run."""
@@ -263,14 +303,15 @@ def command(*args, stdin=b"", timeout=20, env=None, cwd=None, watch=True,
     if watch:
         w.start()
     try:
-        out, err = p.communicate(stdin, timeout)
+        out, err = hear_out(p, stdin, timeout, w)
     except subprocess.TimeoutExpired:
-        p.kill()
-        out, err = p.communicate()
+        did = doings(p.pid)
         w.stop.set()
+        p.kill()
         kill_survivors()
+        p.communicate()
         raise Failed(f"did not end within {timeout} s: "
-                     f"{' '.join(argv)[:400]}") from None
+                     f"{' '.join(argv)[:400]}\n  {did}") from None
     seconds = time.monotonic() - began
     w.stop.set()
     if watch:
