@@ -229,7 +229,7 @@ static bool is_late(const struct redoma_result *res)
 static const char *row_failed(const struct work *w,
 			      const struct redoma_result *res)
 {
-	if (w->whole || w->lost_us >= w->may_lose_us)
+	if (w->whole || !w->q->rows || w->lost_us >= w->may_lose_us)
 		return NULL;
 	switch (res->status) {
 	case REDOMA_STATUS_MEMORY_LIMIT:

@@ -364,6 +364,29 @@ static void a_row_that_ends_its_batch_is_alone(void **state)
 	redoma_close(h);
 }
 
+/* There is none to leave out or to cut at. */
+static void formulas_without_rows_fail_as_a_run_does(void **state)
+{
+	const struct redoma_formula f = {"f", "1"};
+	/* Less than the interpreter has. */
+	struct redoma *h = open_handle("limit", "memory=4MiB");
+	struct world *w = world_new(0);
+	struct redoma_formula_request q = request(w, &f, 1);
+	struct redoma_sheet *s;
+
+	(void)state;
+	q.language = "py";
+	q.rows = 0;
+	s = evaluate(h, &q);
+	assert_non_null(redoma_sheet_result(s));
+	assert_int_equal(redoma_result_status(redoma_sheet_result(s)),
+			 REDOMA_STATUS_MEMORY_LIMIT);
+	assert_int_equal(redoma_sheet_rows(s), 0);
+	redoma_sheet_free(s);
+	free(w);
+	redoma_close(h);
+}
+
 static void fails(struct redoma *h, const struct redoma_formula_request *q,
 		  const char *says)
 {
@@ -437,6 +460,7 @@ int main(void)
 		cmocka_unit_test(a_kept_worker_is_put_back),
 		cmocka_unit_test(batches_do_not_show),
 		cmocka_unit_test(a_row_that_ends_its_batch_is_alone),
+		cmocka_unit_test(formulas_without_rows_fail_as_a_run_does),
 		cmocka_unit_test(misuse_is_refused),
 		cmocka_unit_test(a_formula_that_does_not_parse_is_a_result),
 	};
