@@ -456,19 +456,35 @@ static bool is_below(const struct plan_grant *at, struct str guest,
 	return !ret->len || (dir && ret->p[0] == '/');
 }
 
+/* Of grants one within the other it is the inner one that the guest sees. */
+static const char *host_of(const struct granted *g, struct str guest,
+			   struct str *ret_rest)
+{
+	const char *host = NULL;
+
+	for (size_t i = 0; i < g->plan.n_grants; i++) {
+		struct str rest;
+
+		if (!is_below(&g->plan.grants[i], guest, &rest) ||
+		    (host && rest.len >= ret_rest->len))
+			continue;
+		host = g->policy->grants[i].host;
+		*ret_rest = rest;
+	}
+	return host;
+}
+
 int granted_host(const struct granted *g, struct str guest, struct buf *ret)
 {
-	for (size_t i = 0; i < g->plan.n_grants; i++) {
-		struct str host = str_of(g->policy->grants[i].host), rest;
+	struct str rest = {0}, host;
+	const char *name = host_of(g, guest, &rest);
 
-		if (!is_below(&g->plan.grants[i], guest, &rest))
-			continue;
-		while (rest.len && host.len > 1 && host.p[host.len - 1] == '/')
-			host.len--;
-		return buf_add(ret, host.p, host.len) ||
-				       buf_add(ret, rest.p, rest.len)
-			       ? -1
-			       : 0;
-	}
-	return 1;
+	if (!name)
+		return 1;
+	host = str_of(name);
+	while (rest.len && host.len > 1 && host.p[host.len - 1] == '/')
+		host.len--;
+	return buf_add(ret, host.p, host.len) || buf_add(ret, rest.p, rest.len)
+		       ? -1
+		       : 0;
 }

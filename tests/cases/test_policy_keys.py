@@ -306,6 +306,16 @@ def _():
         expect(r, "error")
         need([d["allow"] for d in r.json["denials"]] == [line],
              f"{line} {r.about()}")
+    # Of one within the other, the inner one, wherever it is written.
+    inner = scratch() / "inner"
+    inner.mkdir(exist_ok=True)
+    for grants in ((f"{docs}/=/d/", f"{inner}/=/d/in/"),
+                   (f"{inner}/=/d/in/", f"{docs}/=/d/")):
+        r = js("require('node:fs').writeFileSync('/d/in/f', 'x')", "--read",
+               grants[0], "--read", grants[1])
+        need([d["allow"] for d in r.json["denials"]]
+             == [f'write: [{{host: "{inner}/f", as: "/d/in/f", '
+                 'max_bytes: 1MiB}]'], r.about())
 
 
 @case("policy check says ok, and what of the file it could not look at")
