@@ -323,10 +323,17 @@ void pool_give(struct pool *p, struct slot *s)
 	s->zygote->idle = s;
 }
 
+/* One that is may have left its number to a process that is none of ours. */
+static bool is_reaped(const struct slot *s)
+{
+	return syscall(SYS_pidfd_send_signal, s->pidfd, 0, NULL, 0) != 0;
+}
+
 void pool_drop(struct slot *s)
 {
 	/* Its memory is taken down when the caller has gone on. */
-	here_meek(s->pid);
+	if (!is_reaped(s))
+		here_meek(s->pid);
 	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 	slot_free(s);
 }

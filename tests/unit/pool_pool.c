@@ -1,13 +1,18 @@
 /* Taking, giving back and killing workers, with a zygote that only speaks the
  * protocol (tests/hostile/forger.c). */
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -215,6 +220,65 @@ static void one_dropped_does_not_stay(void **state)
 	pool_free(p);
 }
 
+static pid_t sleeper(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Of a process that is not even a zombie any more. */
+static int reaped_pidfd(void)
+{
+	pid_t pid = sleeper();
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	assert_true(fd >= 0);
+	end(pid);
+	return fd;
+}
+
+/* What sched(7) says of a child of ours whose number that of a dropped worker
+ * has become. */
+static int dropped_as(bool reaped)
+{
+	struct pool *p = make(10);
+	struct pool_want w = want();
+	struct slot *s = take(p, &w);
+	pid_t other = sleeper();
+	int policy;
+
+	if (reaped) {
+		kill(s->pid, SIGKILL);
+		close(s->pidfd);
+		s->pidfd = reaped_pidfd();
+	}
+	s->pid = other;
+	pool_drop(s);
+	policy = sched_getscheduler(other);
+	end(other);
+	pool_free(p);
+	return policy;
+}
+
+static void the_number_of_one_that_is_gone_is_left_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(dropped_as(false), SCHED_BATCH);
+	assert_int_equal(dropped_as(true), SCHED_OTHER);
+}
+
 static void a_program_that_is_no_zygote(void **state)
 {
 	struct pool_options o = {.worker_path = "/bin/true", .single = true};
@@ -241,6 +305,8 @@ int main(void)
 		cmocka_unit_test(poison_ends_the_whole_zygote),
 		cmocka_unit_test(without_poison_the_others_stay),
 		cmocka_unit_test(one_dropped_does_not_stay),
+		cmocka_unit_test(
+			the_number_of_one_that_is_gone_is_left_alone),
 		cmocka_unit_test(a_program_that_is_no_zygote),
 	};
 
