@@ -157,10 +157,14 @@ static PyObject *called_async(PyObject *tool, PyObject *loop, PyObject *named,
 	*ret_done = value_print_call(tool, named, &text, &len);
 	if (!*ret_done)
 		return NULL;
+	/* The loop may be the program's, which may give the tool another
+	 * name meanwhile. */
+	Py_INCREF(tool);
 	answer = new_answer(loop, tool);
 	call = answer ? new_call(tool, answer) : NULL;
 	if (!call || send(call, text, len))
 		Py_CLEAR(answer);
+	Py_DECREF(tool);
 	Py_XDECREF(call);
 	free((void *)text);
 	return answer;
@@ -169,14 +173,14 @@ static PyObject *called_async(PyObject *tool, PyObject *loop, PyObject *named,
 static PyObject *tool_call(PyObject *self, PyObject *args, PyObject *named)
 {
 	PyObject *loop = running_loop(), *given, *answer, *all;
+	PyObject *name = *slot(self, quick.tool.name);
 	bool done;
 
 	if (!loop && PyErr_Occurred())
 		return NULL;
-	if (loop && named_args(args, named, &given) &&
+	if (loop && name && named_args(args, named, &given) &&
 	    (*slot(self, quick.tool.ahead) == Py_True || in_async())) {
-		answer = called_async(*slot(self, quick.tool.name), loop, given,
-				      &done);
+		answer = called_async(name, loop, given, &done);
 		if (done) {
 			Py_DECREF(loop);
 			return answer;
@@ -198,16 +202,16 @@ static PyObject *tool_call(PyObject *self, PyObject *args, PyObject *named)
 /* tools.NAME */
 static PyObject *tools_getattr(PyObject *self, PyObject *name)
 {
-	PyObject *tool;
+	PyObject *tool, *ahead = *slot(self, quick.tools.ahead);
 
 	/* "aio" and "ahead" are no tools. */
-	if (starts(name, '_') || starts(name, 'a'))
+	if (!ahead || starts(name, '_') || starts(name, 'a'))
 		return quick.tools_getattr(self, name);
 	tool = quick.tool_type->tp_alloc(quick.tool_type, 0);
 	if (!tool)
 		return NULL;
 	slot_put(tool, quick.tool.name, name);
-	slot_put(tool, quick.tool.ahead, *slot(self, quick.tools.ahead));
+	slot_put(tool, quick.tool.ahead, ahead);
 	return tool;
 }
 
@@ -270,16 +274,17 @@ static bool is_awaited(PyObject *answer, bool *ret_done)
 
 static int settle(PyObject *call, PyObject *value, bool done)
 {
-	PyObject *args[2] = { *slot(call, quick.call.answer), value }, *r;
+	PyObject *answer = Py_NewRef(*slot(call, quick.call.answer));
+	PyObject *args[2] = { answer, value }, *r = NULL;
 
 	slot_put(call, quick.call.error, Py_None);
 	slot_put(call, quick.call.value, value);
 	Py_SETREF(*slot(call, quick.call.over), Py_NewRef(Py_True));
-	if (done)
-		return 0;
-	r = PyObject_Vectorcall(quick.set_result, args, 2, NULL);
+	if (!done)
+		r = PyObject_Vectorcall(quick.set_result, args, 2, NULL);
 	Py_XDECREF(r);
-	return r ? 0 : -1;
+	Py_DECREF(answer);
+	return done || r ? 0 : -1;
 }
 
 int quick_settle(int32_t n, const char *p, size_t len)

@@ -35,6 +35,10 @@ static PyObject *py_text(PyObject *self, PyObject *const *args, Py_ssize_t n)
 	const char *p;
 	size_t len;
 
+	if (!PyUnicode_Check(args[0])) {
+		PyErr_SetString(PyExc_TypeError, "the name of a tool is a str");
+		return NULL;
+	}
 	if (PyUnicode_FindChar(args[0], 0, 0, PY_SSIZE_T_MAX, 1) >= 0) {
 		PyErr_SetString(PyExc_ValueError, "the name of a tool holds a "
 						  "NUL character");

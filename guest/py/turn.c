@@ -42,7 +42,7 @@ static PyObject *context_of(PyObject *const *args, Py_ssize_t n,
 static PyObject *new_handle(PyObject *loop, PyObject *const *args, Py_ssize_t n,
 			    PyObject *context)
 {
-		PyObject *rest = PyTuple_New(n - 1);
+	PyObject *rest = PyTuple_New(n - 1);
 	PyObject *h = rest ? turn.handle_type->tp_alloc(turn.handle_type, 0)
 			   : NULL;
 

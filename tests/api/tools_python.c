@@ -267,6 +267,37 @@ static void unusual_calls_are_awaited(void **state)
 	redoma_close(h);
 }
 
+/* Nothing of this is usual, and none of it is a trap. */
+static void what_a_call_is_made_of_is_taken_away(void **state)
+{
+	struct redoma *h = open_with(V "tools: [echo]\nreuse: tenant\n");
+	struct caller k = {0};
+
+	(void)state;
+	/* The name of the tool, while its answer is made. */
+	gives(h, &k, ASYNC "t = tools.echo\n"
+	      "class L(asyncio.EventLoop):\n  def get_debug(self):\n"
+	      "    global t\n    t.__name__ = 'x' * 3\n"
+	      "    [('y%d' % i) * 50 for i in range(1000)]\n"
+	      "    return False\n"
+	      "async def main():\n  global t\n  n = 0\n"
+	      "  for i in range(50):\n    t = tools.echo\n"
+	      "    t.__name__ = ''.join(['ec', 'ho', str(i)])\n"
+	      "    try: await t(a=1)\n"
+	      "    except Exception as e: n += e.tool == f'echo{i}'\n"
+	      "  return n\n"
+	      "asyncio.Runner(loop_factory=L).run(main())", "50");
+	gives(h, &k, "out = []\nasync def f(change):\n  t = tools.echo\n"
+	      "  change(t)\n  try: await t(a=1)\n"
+	      "  except Exception as e: out.append(type(e).__name__)\n"
+	      "await f(lambda t: delattr(t, '__name__'))\n"
+	      "await f(lambda t: setattr(t, '__name__', 5))\n"
+	      "try: type(tools)().echo\n"
+	      "except RecursionError: out.append('ahead of nothing')\n"
+	      "out", "[\"AttributeError\",\"TypeError\",\"ahead of nothing\"]");
+	redoma_close(h);
+}
+
 /* As asyncio has it. */
 static void a_loop_calls_soon(void **state)
 {
@@ -339,6 +370,7 @@ int main(void)
 		IN_BOTH_TIERS(failures_are_exceptions),
 		IN_BOTH_TIERS(awaited_calls_run_together),
 		IN_BOTH_TIERS(unusual_calls_are_awaited),
+		cmocka_unit_test(what_a_call_is_made_of_is_taken_away),
 		cmocka_unit_test(a_loop_calls_soon),
 		IN_BOTH_TIERS(waiting_ends_in_time),
 	};
