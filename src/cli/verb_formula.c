@@ -93,6 +93,8 @@ static void task_done(struct task *t)
 	if (t->part) {
 		unlink(t->part);
 		close(t->job.out);
+	} else if (t->job.out > STDERR_FILENO) {
+		close(t->job.out);
 	}
 	free(t->part);
 }
@@ -364,6 +366,14 @@ static int check_names(struct task *t, struct redoma_error *err)
 	return 0;
 }
 
+/* A pipe or a device would be gone, and a file in its place. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
 static int open_output(struct task *t, struct redoma_error *err)
 {
 	int r;
@@ -376,6 +386,12 @@ static int open_output(struct task *t, struct redoma_error *err)
 			       "FILE writes it there, --to csv shows it");
 	if (!t->out)
 		return 0;
+	if (is_special(t->out)) {
+		t->job.out = open(t->out, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		return t->job.out < 0 ? err_sys(err, "cli", "open %s",
+						SHOW(str_of(t->out)))
+				      : 0;
+	}
 	if (asprintf(&t->part, "%s.part", t->out) < 0) {
 		t->part = NULL;
 		return err_nomem(err, "cli");
@@ -404,6 +420,7 @@ static int publish(struct task *t, struct redoma_error *err)
 		return err_sys(err, "cli", "name the output %s",
 			       SHOW(str_of(t->out)));
 	close(t->job.out);
+	t->job.out = STDOUT_FILENO;
 	free(TAKE_PTR(t->part));
 	return 0;
 }
