@@ -1,5 +1,6 @@
 #include "table/table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
@@ -31,34 +32,52 @@ void table_done(struct table *t)
 	*t = (struct table){0};
 }
 
-static bool has_column(const struct table *t, struct str name)
+static struct table_column *find_column(const struct table *t, struct str name)
 {
 	for (size_t i = 0; i < t->n_columns; i++)
 		if (str_equal(str_of(t->columns[i].name), name))
-			return true;
-	return false;
+			return &t->columns[i];
+	return NULL;
+}
+
+/* A name that no column has: `name`, or with a number behind it.  The first one
+ * knows which numbers are taken, for a table may have thousands of them. */
+static int make_unique(const struct table *t, struct str name, struct buf *b)
+{
+	struct table_column *first = find_column(t, name);
+
+	if (!first)
+		return buf_add(b, name.p, name.len);
+	if (!first->twins)
+		first->twins = 1;
+	do {
+		buf_clear(b);
+		if (buf_addf(b, "%.*s_%u", (int)name.len, name.p,
+			     ++first->twins))
+			return -1;
+	} while (find_column(t, (struct str){b->data, b->len}));
+	return 0;
 }
 
 int table_add_column(struct table *t, struct str name, struct redoma_error *err)
 {
 	CLEANUP(buf_done) struct buf b = {0};
 	struct table_column *p;
-	char *copy;
+	struct str base = name;
+	char *copy, room[32];
 
-	if (!name.len ? buf_addf(&b, "column%zu", t->n_columns + 1)
-		      : buf_add(&b, name.p, name.len))
-		return err_nomem(err, WHERE);
+	if (!name.len) {
+		snprintf(room, sizeof room, "column%zu", t->n_columns + 1);
+		base = str_of(room);
+	}
 	/* A name ends at a NUL for whoever reads it after us. */
-	if (memchr(b.data, 0, b.len))
+	if (memchr(base.p, 0, base.len))
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the name of column %zu has a NUL byte: is this "
 			       "a text file?",
 			       t->n_columns + 1);
-	for (int n = 2; has_column(t, (struct str){b.data, b.len}); n++) {
-		buf_clear(&b);
-		if (buf_addf(&b, "%.*s_%d", (int)name.len, name.p, n))
-			return err_nomem(err, WHERE);
-	}
+	if (make_unique(t, base, &b))
+		return err_nomem(err, WHERE);
 	p = realloc(t->columns, (t->n_columns + 1) * sizeof *p);
 	if (p)
 		t->columns = p;

@@ -35,6 +35,7 @@ struct table_column {
 	enum cell_kind kind; /* if it was stated */
 	bool stated;
 	bool renamed; /* another one had its name */
+	uint32_t twins; /* private: the last number behind its name */
 	struct table_mix mix;
 	struct buf kinds, values, heap;
 	/* Of Arrow: its type (borrowed), and numbers and times as they came. */

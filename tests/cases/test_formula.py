@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import os
 import pathlib
 import random
+import stat
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -222,6 +224,26 @@ def _():
     r = command("formula", "--lang", "js", "price * qty", "-",
                 stdin=table.encode(), timeout=100)
     need(r.code == 0 and r.out.count(b"\n") == 1500001, r.text[-300:])
+
+
+@case("-o to what is no file is written into, and stays what it is")
+def _():
+    pipe = scratch() / "pipe"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    formula("n\n1\n", "n + 1", "-o", pipe)
+    got = os.read(end, 100)
+    os.close(end)
+    need(got == b"n,result\n1,2\n", str(got))
+    need(stat.S_ISFIFO(pipe.lstat().st_mode), "a file is in its place")
+
+
+@case("thousands of columns of one name are told apart in little time")
+def _():
+    names = ",".join(["a_3", "", "a"] + ["a"] * 7997)
+    r = formula(f"{names},column2,\n" + "1," * 8001 + "1\n",
+                "a + a_2 + a_3 + a_4 + a_7999 + column2_2", timeout=60)
+    need(r.out.decode().splitlines()[1].endswith(",6"), r.about()[:400])
 
 
 @case("names that are there twice: in the header, and of what is new")
