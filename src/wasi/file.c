@@ -205,8 +205,10 @@ uint32_t file_write(struct wasi *w, uint32_t node, uint64_t offset,
 	*ret = 0;
 	if (!total)
 		return W_SUCCESS;
-	if (offset > OFFSET_MAX || total > OFFSET_MAX - offset)
+	if (offset > OFFSET_MAX || total > OFFSET_MAX - offset) {
+		note_lack(&w->tree.nodes[node], W_FBIG, WASI_LACKS_BYTES);
 		return W_FBIG;
+	}
 	e = file_check_size(w, node, offset + total);
 	note_lack(&w->tree.nodes[node], e, WASI_LACKS_BYTES);
 	for (uint32_t i = 0; !e && i < n; i++) {

@@ -218,6 +218,24 @@ static void what_was_refused_is_missing(void **state)
 	}
 }
 
+/* Where no file has a place. */
+static void what_lies_too_far_is_missing(void **state)
+{
+	struct world *t = world_new();
+	uint32_t fd;
+
+	(void)state;
+	world_grant(t, GRANT_WRITE_FILE, "/f", NULL)->max_bytes = 10;
+	world_begin(t);
+	fd = must_open(t, "f", OFLAG_CREAT, WR);
+	assert_int_equal(write_text(t, fd, "0"), 0);
+	assert_int_equal(call(t, "fd_pwrite", fd, iov(t, AT_DATA, 1), 1,
+			      INT64_MAX, AT_RET),
+			 W_FBIG);
+	assert_int_equal(lacks(t), WASI_LACKS_BYTES);
+	world_free(t);
+}
+
 /* Whoever asks for room and gets none has lost nothing. */
 static void no_room_is_no_loss(void **state)
 {
@@ -646,6 +664,7 @@ int main(void)
 		cmocka_unit_test(replace_in_a_read_directory),
 		cmocka_unit_test(quota_of_a_file),
 		cmocka_unit_test(what_was_refused_is_missing),
+		cmocka_unit_test(what_lies_too_far_is_missing),
 		cmocka_unit_test(no_room_is_no_loss),
 		cmocka_unit_test(a_full_disk_is_a_loss),
 		cmocka_unit_test(files_that_were_not_made),
