@@ -13,6 +13,10 @@ from decimal import Decimal as D
 class Colour(enum.IntEnum):
     RED = 3
 class Text(str): pass
+class Sly(str):
+    def isascii(self): return True
+    def __eq__(self, other): return False
+    def __hash__(self): return 1
 P = collections.namedtuple('P', 'x y')
 east = d.timezone(d.timedelta(hours=2))
 """
@@ -71,6 +75,10 @@ TRAVELS = [
      tag("object", {"$redoma": "decimal", "value": "1"})),
     ("{'a': {'$redoma': D(1)}}",
      {"a": tag("object", {"$redoma": tag("decimal", "1")})}),
+    ("{Sly('$redoma'): 'decimal', Sly('value'): 'x'}",
+     tag("object", {"$redoma": "decimal", "value": "x"}),
+     "{'$redoma': 'decimal', 'value': 'x'}"),
+    ("[Sly('a\\ud800')]", ["a\ufffd"], "['a\ufffd']"),
     ("collections.OrderedDict(b=1, a=2)", {"b": 1, "a": 2},
      "{'b': 1, 'a': 2}"),
 ]

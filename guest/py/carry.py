@@ -13,7 +13,10 @@ def tagged(kind, value=None):
 
 
 def whole(text):
-    """JSON is UTF-8: half of a surrogate pair is U+FFFD."""
+    """JSON is UTF-8: half of a surrogate pair is U+FFFD.  What the text itself
+    is, its class is not asked: a key that is equal to nothing would forge a
+    tag."""
+    text = str.__str__(text)
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -35,7 +35,7 @@ void outcome_value(PyObject *value)
 		return;
 	}
 	text = PyObject_CallOneArg(hook("carried"), value);
-	if (text)
+	if (text && PyUnicode_AsUTF8(text))
 		set_text(&r->value, &r->value_len, text);
 	else
 		outcome_error(false);

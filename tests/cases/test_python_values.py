@@ -54,5 +54,13 @@ def _():
                value="Decimal('1.10')")
 
 
+@case("a value whose text is none is an error, and not left out")
+def _():
+    for _, run in TIERS:
+        expect(run("import decimal\nclass D(decimal.Decimal):\n"
+                   "  def __str__(self): return '\\ud800'\nD(1)"), "error",
+               says="surrogates not allowed")
+
+
 if __name__ == "__main__":
     main()
