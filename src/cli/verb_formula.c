@@ -74,6 +74,7 @@ struct task {
 	size_t n;
 	const char *path, *out;
 	bool told;  /* what is written */
+	char *real; /* owned: the file that `out` names, which may be a link */
 	char *part; /* owned: where it is written before it has its name */
 	struct formula_job job;
 };
@@ -97,6 +98,7 @@ static void task_done(struct task *t)
 		close(t->job.out);
 	}
 	free(t->part);
+	free(t->real);
 }
 
 static bool is_taken(const struct task *t, const char *name)
@@ -374,6 +376,26 @@ static bool is_special(const char *path)
 	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
+/* A link stays one. */
+static int find_real(struct task *t, struct redoma_error *err)
+{
+	struct stat st;
+
+	t->real = realpath(t->out, NULL);
+	if (t->real)
+		return 0;
+	if (errno != ENOENT)
+		return err_sys(err, "cli", "write to %s",
+			       SHOW(str_of(t->out)));
+	if (!lstat(t->out, &st))
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "%s is a link to a file that is not there: name "
+			       "that file",
+			       SHOW(str_of(t->out)));
+	t->real = strdup(t->out);
+	return t->real ? 0 : err_nomem(err, "cli");
+}
+
 static int open_output(struct task *t, struct redoma_error *err)
 {
 	int r;
@@ -392,7 +414,10 @@ static int open_output(struct task *t, struct redoma_error *err)
 						SHOW(str_of(t->out)))
 				      : 0;
 	}
-	if (asprintf(&t->part, "%s.part", t->out) < 0) {
+	r = find_real(t, err);
+	if (r)
+		return r;
+	if (asprintf(&t->part, "%s.part", t->real) < 0) {
 		t->part = NULL;
 		return err_nomem(err, "cli");
 	}
@@ -416,7 +441,7 @@ static int publish(struct task *t, struct redoma_error *err)
 {
 	if (!t->part)
 		return 0;
-	if (rename(t->part, t->out))
+	if (rename(t->part, t->real))
 		return err_sys(err, "cli", "name the output %s",
 			       SHOW(str_of(t->out)));
 	close(t->job.out);

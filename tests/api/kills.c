@@ -210,6 +210,20 @@ static void nothing_below(void)
 	assert_int_equal(all(pids), 0);
 }
 
+static void tell_fds(void)
+{
+	char path[64], to[256];
+
+	for (int fd = 0; fd < 64; fd++) {
+		ssize_t n;
+
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		n = readlink(path, to, sizeof to - 1);
+		if (n > 0)
+			print_error("%d: %.*s\n", fd, (int)n, to);
+	}
+}
+
 static void rounds(const char *policy, struct work *w, int n, long within_us)
 {
 	char cache[256], key[700];
@@ -245,6 +259,8 @@ static void rounds(const char *policy, struct work *w, int n, long within_us)
 	bury();
 	next_run(r, w);
 	redoma_close(r);
+	if (entries("/proc/self/fd") != before)
+		tell_fds();
 	assert_int_equal(entries("/proc/self/fd"), before);
 	nothing_below();
 	snprintf(key, sizeof key, "rm -rf '%s' '%s.key'", cache, cache);

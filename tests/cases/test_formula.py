@@ -238,6 +238,20 @@ def _():
     need(stat.S_ISFIFO(pipe.lstat().st_mode), "a file is in its place")
 
 
+@case("-o through a link writes the file behind it")
+def _():
+    table = write("t.csv", "a\n1\n")
+    real, link = table.with_name("real.csv"), table.with_name("link.csv")
+    real.write_text("old")
+    link.symlink_to(real.name)
+    r = command("formula", "a*2", table, "-o", link)
+    need(r.code == 0 and link.is_symlink(), r.about())
+    need(real.read_text() == "a,result\n1,2\n", real.read_text())
+    real.unlink()
+    r = command("formula", "a*2", table, "-o", link)
+    need(r.code == 2 and link.is_symlink() and b"not there" in r.err, r.about())
+
+
 @case("thousands of columns of one name are told apart in little time")
 def _():
     names = ",".join(["a_3", "", "a"] + ["a"] * 7997)

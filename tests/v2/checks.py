@@ -68,7 +68,8 @@ def _():
 @case("a fork bomb ends with its run")
 def _():
     r = expect(native("/bin/sh", "-c", "f() { f & f; }; f 2>/dev/null; "
-                      "sleep 50", limits=("wall=4s",)), "wall_limit", "error")
+                      "sleep 50", limits=("wall=4s", "cpu=60s")),
+               "wall_limit", "error")
     need(r.seconds < 40, r.about())
 
 
