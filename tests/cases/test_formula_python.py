@@ -170,7 +170,8 @@ def _():
                 "c=RANK(n, rows.n)", "--formula",
                 "d=COUNTIF(rows.price, '>50') + MAX(rows.n)", "--formula",
                 "e=MATCH('k%d' % n, rows.sku, 0)", "--formula",
-                "f=XLOOKUP(n, rows.n, rows.sku)", timeout=60)
+                "f=XLOOKUP(n, rows.n, rows.sku)", "--row-time", "5s",
+                timeout=60)
     rows = list(csv.DictReader(io.StringIO(r.out.decode())))
     total = sum(i % 100 + 0.5 for i in range(n))
     at = {i * 7919 % n: i for i in range(n)}
