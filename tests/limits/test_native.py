@@ -130,7 +130,8 @@ def _():
 @case("what a program used is told, though it had to be killed")
 def _():
     code = "while :; do :; done"
-    r = sh(f"{code} & {code} & trap '' TERM; {code}", "--limit", "wall=600ms")
+    r = sh(f"{code} & {code} & trap '' TERM; {code}", "--limit", "wall=600ms",
+           "--limit", "cpu=30s")
     expect(r, "wall_limit")
     used = r.json["usage"]
     need(used["cpu_us"] > 5000 and used["page_faults"] > 0 and
