@@ -89,7 +89,7 @@ def _():
                value=None if value is ... else value)
     expect(data("input_data['a'][1]", "--input", '{"a": [1, 2]}'), "ok",
            value=2)
-    expect(data("input()", "--input", '"text"'), "ok", value='"text"')
+    expect(data("input()", "--input", '"text"'), "ok", value='text')
     expect(data("print('a')\n1"), "ok", value=1, stdout="a\n")
 
 
