@@ -140,6 +140,19 @@ static int fitness(const struct slot *s, const struct pool_want *w, int cpu)
 	return memcmp(s->digest, w->digest, sizeof s->digest) ? 0 : n + 3;
 }
 
+/* On any CPU but that one; -1: on any.  Only speed depends on it. */
+static void spread(const struct zygote *z, pid_t pid, int but)
+{
+	const struct spawn_setup *setup = &z->setup;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (uint32_t i = 0; i < setup->n_cpus; i++)
+		if (setup->cpus[i] != but)
+			CPU_SET((size_t)setup->cpus[i], &set);
+	sched_setaffinity(pid, sizeof set, &set);
+}
+
 static struct slot *pick(struct zygote *z, const struct pool_want *w)
 {
 	struct slot **at, **best = NULL;
@@ -175,6 +188,16 @@ static void evict(struct zygote *z)
 	slot_free(s);
 }
 
+/* The next workers are made on the CPUs but that one: where a run goes on they
+ * would take turns of its caller's. */
+static void clear(struct zygote *z, int cpu)
+{
+	if (z->setup.n_cpus < 2 || z->off_cpu == cpu || z->ready.pid <= 0)
+		return;
+	spread(z, z->ready.pid, cpu);
+	z->off_cpu = cpu;
+}
+
 static int wait_birth(struct zygote *z, const struct pool_want *w,
 		      struct slot **ret, struct redoma_error *err)
 {
@@ -185,6 +208,7 @@ static int wait_birth(struct zygote *z, const struct pool_want *w,
 		r = zygote_ask(z, err);
 	else
 		evict(z);
+	clear(z, -1);
 	while (!r) {
 		uint64_t now = clock_monotonic_us();
 
@@ -270,23 +294,26 @@ static void follow(struct slot *s)
 
 void pool_loosen(struct slot *s)
 {
-	const struct spawn_setup *setup = &s->zygote->setup;
-	cpu_set_t set;
-	uint32_t i;
-
 	if (s->cpu < 0)
 		return;
-	CPU_ZERO(&set);
-	for (i = 0; i < setup->n_cpus; i++)
-		CPU_SET((size_t)setup->cpus[i], &set);
-	/* Only speed depends on it. */
-	sched_setaffinity(s->pid, sizeof set, &set);
+	spread(s->zygote, s->pid, -1);
 	s->cpu = -1;
+}
+
+static bool is_well_stocked(const struct zygote *z)
+{
+	uint32_t n = 0;
+
+	for (const struct slot *s = z->idle; s; s = s->next)
+		n++;
+	return 2 * n >= z->setup.n_cpus * z->setup.per_cpu;
 }
 
 static void settle(struct slot *s, const struct pool_want *w)
 {
 	follow(s);
+	if (is_well_stocked(s->zygote))
+		clear(s->zygote, sched_getcpu());
 	s->data_bytes = w->data_bytes;
 	s->file_bytes = w->file_bytes;
 }
@@ -332,8 +359,11 @@ static bool is_reaped(const struct slot *s)
 void pool_drop(struct slot *s)
 {
 	/* Its memory is taken down when the caller has gone on. */
-	if (!is_reaped(s))
+	if (!is_reaped(s)) {
+		if (s->zygote->off_cpu >= 0)
+			spread(s->zygote, s->pid, s->zygote->off_cpu);
 		here_meek(s->pid);
+	}
 	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 	slot_free(s);
 }

@@ -222,6 +222,7 @@ int zygote_start(const struct pool_options *o, const struct pool_want *w,
 		return err_nomem(err, WHERE);
 	z->pidfd = -1;
 	z->self_fd = -1;
+	z->off_cpu = -1;
 	channel_init(&z->channel, -1);
 	z->tenant = strdup(w->tenant);
 	z->image = strdup(w->image_path ? w->image_path : "");

@@ -14,6 +14,7 @@ struct zygote {
 	struct channel channel;
 	int pidfd;   /* of its keeper, where there is one */
 	int self_fd; /* its own pidfd; -1: not heard of yet */
+	int off_cpu; /* it keeps off that CPU; -1: off none */
 	struct spawn_ready ready;
 	struct spawn_setup setup;
 	char *tenant, *image; /* owned; image "" for foreign modules */

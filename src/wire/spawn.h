@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "base/reap.h"
 
-#define SPAWN_ABI 4u
+#define SPAWN_ABI 5u
 #define SPAWN_SLOTS_MAX 256u
 
 /* The zygote's first frame, kind FRAME_SPAWN, with the image's descriptor if
@@ -39,6 +39,7 @@ struct spawn_ready {
 	uint32_t no_proc; /* a native jail without /proc: the host's is masked,
 			     so the kernel allows no new one */
 	uint32_t us; /* from exec, or from fork */
+	int32_t pid; /* of the zygote, as the core sees it */
 	/* Of a worker: what it used until it parked. */
 	uint64_t used_us, used_faults;
 	char engine[32]; /* "wasmtime 48.0.8" */

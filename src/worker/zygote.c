@@ -183,6 +183,7 @@ void zygote_ready(const struct kit *k, uint64_t since_us,
 		.fast_reset = engine_fast_reset(k->engine),
 		.cgroups = k->keeper.cgroups,
 		.us = (uint32_t)(clock_monotonic_us() - since_us),
+		.pid = getpid(),
 	};
 	snprintf(ret->engine, sizeof ret->engine, "%s", engine_version());
 	for (i = 0; i < JAIL_CONTROLS && i < SPAWN_CONTROLS; i++)

@@ -1,5 +1,6 @@
 /* Whose turn it is: a zygote gives way to who waits for a run, a parked worker
- * does not, and one whose run is over gives way again. */
+ * does not, and one whose run is over gives way again.  And where: the next
+ * workers are made on other CPUs than the caller's. */
 #include <dirent.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -54,43 +55,99 @@ static int children(pid_t of, const char *what, int policy, pid_t *ret_any)
 	return n;
 }
 
+static void run(struct redoma *h)
+{
+	struct redoma_request q = REDOMA_REQUEST_INIT;
+	struct redoma_result *res = NULL;
+	struct redoma_error e;
+
+	q.language = "js";
+	q.source = "1+1";
+	q.source_len = 3;
+	if (redoma_run(h, &q, &res, &e))
+		fail_msg("%s", e.text);
+	redoma_result_free(res);
+}
+
 static struct redoma *open_and_run(void)
 {
 	struct redoma_options o = REDOMA_OPTIONS_INIT;
-	struct redoma_request q = REDOMA_REQUEST_INIT;
-	struct redoma_result *res = NULL;
 	struct redoma *h = NULL;
 	struct redoma_error e;
 
 	o.install_dir = TEST_BUILD;
-	q.language = "js";
-	q.source = "1+1";
-	q.source_len = 3;
-	if (redoma_open(NULL, &o, &h, &e) || redoma_run(h, &q, &res, &e))
+	if (redoma_open(NULL, &o, &h, &e))
 		fail_msg("%s", e.text);
-	redoma_result_free(res);
+	run(h);
 	return h;
+}
+
+static void wait_for(pid_t zygote, int workers)
+{
+	pid_t any;
+	int n = 0;
+
+	for (int i = 0; i < 500 && n < workers; i++) {
+		usleep(10000);
+		n = children(zygote, "redoma-worker", SCHED_OTHER, &any);
+	}
+	assert_true(n >= workers);
+}
+
+static pid_t zygote_of(int policy)
+{
+	pid_t keeper = getpid(), zygote = 0;
+
+	/* There is one where there are control groups. */
+	children(getpid(), "redoma-keeper", SCHED_OTHER, &keeper);
+	assert_int_equal(children(keeper, "redoma-zygote", policy, &zygote), 1);
+	return zygote;
 }
 
 static void who_gives_way(void **state)
 {
 	struct redoma *h;
-	pid_t keeper = getpid(), zygote = 0, worker = 0;
-	int n = 0;
+	pid_t zygote;
 
 	(void)state;
-	/* They are nobody's children: then ours. */
-	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	h = open_and_run();
-	/* There is one where there are control groups. */
-	children(getpid(), "redoma-keeper", SCHED_OTHER, &keeper);
-	assert_int_equal(
-		children(keeper, "redoma-zygote", SCHED_BATCH, &zygote), 1);
-	for (int i = 0; i < 500 && n < 2; i++) {
-		usleep(10000);
-		n = children(zygote, "redoma-worker", SCHED_OTHER, &worker);
+	zygote = zygote_of(SCHED_BATCH);
+	wait_for(zygote, 2);
+	redoma_close(h);
+}
+
+/* Of a run on each CPU in turn, where the zygote may be. */
+static void where_it_is_made(void **state)
+{
+	cpu_set_t all, one, its;
+	struct redoma *h = open_and_run();
+	pid_t zygote = zygote_of(SCHED_BATCH);
+	int n;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+	n = CPU_COUNT(&all);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		wait_for(zygote, 2 * n);
+		assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+		run(h);
+		assert_int_equal(sched_getaffinity(zygote, sizeof its, &its),
+				 0);
+		assert_int_equal(CPU_COUNT(&its), n > 1 ? n - 1 : 1);
+		assert_true(n == 1 || !CPU_ISSET(cpu, &its));
 	}
-	assert_true(n >= 2);
+	/* Who has to wait for one has all of them at work. */
+	for (int i = 0; i < 200 && CPU_COUNT(&its) < n; i++) {
+		for (int j = 0; j < 2 * n + 1; j++)
+			run(h);
+		sched_getaffinity(zygote, sizeof its, &its);
+	}
+	assert_int_equal(CPU_COUNT(&its), n);
+	sched_setaffinity(0, sizeof all, &all);
 	redoma_close(h);
 }
 
@@ -98,7 +155,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_gives_way),
+		cmocka_unit_test(where_it_is_made),
 	};
 
+	/* Keeper and zygote are nobody's children: then ours. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
+		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
