@@ -109,9 +109,13 @@ struct redoma_options { /* borrowed for redoma_open; all zero is fine */
 	const char *incident_dir; /* a file for each run that touched a wall:
 				     digests and counters, no payload; NULL:
 				     the user's state directory */
+	uint64_t formula_cache; /* bytes: what redoma_formula came to, and the
+				   columns that it came of, are kept for whoever
+				   of the same tenant asks for the very same
+				   again; 0: 64 MiB; 1: nothing is kept */
 };
 #define REDOMA_OPTIONS_INIT \
-	{sizeof(struct redoma_options), 0, 0, 0, 0, 0, 0, 0}
+	{sizeof(struct redoma_options), 0, 0, 0, 0, 0, 0, 0, 0}
 
 struct redoma_request { /* everything borrowed for the call */
 	uint64_t size;
@@ -233,9 +237,11 @@ struct redoma_stats {
 	uint64_t incidents, incidents_lost; /* files written; not written */
 	uint64_t zygotes, parked; /* processes that make workers; workers */
 	uint64_t spawners, jails; /* the same for native programs */
+	uint64_t cached; /* batches of formulas that needed no run */
 };
 #define REDOMA_STATS_INIT \
-	{sizeof(struct redoma_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	{sizeof(struct redoma_stats), \
+	 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 /* Fills what ret->size has room for.  Not during a run of this handle. */
 REDOMA_API REDOMA_MUST_CHECK int redoma_stats(const struct redoma *r,
 					      struct redoma_stats *ret,

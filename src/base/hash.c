@@ -47,6 +47,19 @@ void hash_mac(const uint8_t key[HASH_BYTES], const void *p, size_t n,
 	crypto_generichash(ret, HASH_BYTES, p, n, key, HASH_BYTES);
 }
 
+uint64_t hash_short(const uint8_t key[HASH_SHORT_KEY], const void *p, size_t n)
+{
+	uint8_t bytes[crypto_shorthash_BYTES];
+	uint64_t ret;
+
+	_Static_assert(crypto_shorthash_KEYBYTES == HASH_SHORT_KEY &&
+			       sizeof bytes == sizeof ret,
+		       "SipHash has 128 bits in, 64 out");
+	crypto_shorthash(bytes, p, n, key);
+	memcpy(&ret, bytes, sizeof ret);
+	return ret;
+}
+
 bool hash_equal(const void *a, const void *b, size_t n)
 {
 	return !sodium_memcmp(a, b, n);

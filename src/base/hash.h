@@ -22,6 +22,9 @@ void hash_sha256(const void *p, size_t n, uint8_t ret[HASH_BYTES]);
 /* Keyed BLAKE2b-256 (RFC 7693) over n bytes. */
 void hash_mac(const uint8_t key[HASH_BYTES], const void *p, size_t n,
 	      uint8_t ret[HASH_BYTES]);
+/* SipHash-2-4: for tables in memory, whose key nobody else knows. */
+#define HASH_SHORT_KEY 16
+uint64_t hash_short(const uint8_t key[HASH_SHORT_KEY], const void *p, size_t n);
 /* In time that depends on n only. */
 bool hash_equal(const void *a, const void *b, size_t n);
 

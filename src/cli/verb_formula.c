@@ -523,6 +523,8 @@ static int go(const struct args *a, struct task *t, struct redoma_error *err,
 	/* One block needs one worker; more of them a pool. */
 	o.single = t->job.table.rows < BLOCK_ROWS &&
 		   table_bytes(&t->job.table) < (size_t)4 << 20;
+	/* No block of a table comes twice. */
+	o.formula_cache = 1;
 	if (!rc)
 		rc = redoma_open(g.request ? g.request : g.policy, &o, &r, err);
 	if (rc)

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "core/fit.h"
 #include "core/handle.h"
+#include "core/recall.h"
 #include "core/run.h"
 #include "core/sheet.h"
 #include "wire/frame.h"
@@ -37,6 +38,7 @@ struct work {
 	struct redoma *h;
 	const struct redoma_formula_request *q;
 	struct redoma_sheet *sheet;
+	struct recall recall;
 	bool *used;
 	bool whole; /* the formulas see all rows: no part will do */
 	int64_t now_us;
@@ -191,22 +193,25 @@ static uint32_t deaf_us(const struct work *w)
 	return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
 }
 
+/* Fills the batch.  *ret: of a run, or of an earlier one's answer. */
 static int run_rows(struct work *w, uint64_t from, uint64_t rows,
-		    struct redoma_result **ret, struct redoma_error *err)
+		    struct buf *batch, struct redoma_result **ret,
+		    struct redoma_error *err)
 {
-	CLEANUP(buf_done) struct buf batch = {.cap = FRAME_TEXT_MAX};
 	const struct sheet_slice slice = {w->q, w->used, from,
 					  rows, w->now_us, deaf_us(w)};
 	struct redoma_request q = REDOMA_REQUEST_INIT;
-	int r = sheet_encode(&slice, &batch, err);
+	int r = sheet_encode(&slice, batch, err);
 
-	if (r)
+	if (!r)
+		r = recall_find(&w->recall, batch, ret, err);
+	if (r || *ret)
 		return r;
 	q.tenant = w->q->tenant;
 	q.language = w->q->language ? w->q->language : "py";
 	q.name = "formula";
-	q.input = batch.data;
-	q.input_len = batch.len;
+	q.input = batch->data;
+	q.input_len = batch->len;
 	q.narrow = w->q->narrow;
 	return run_batch(w->h, &q, ret, err);
 }
@@ -295,17 +300,19 @@ static uint64_t leave_out(struct work *w, uint64_t from, uint64_t rows,
 	return at;
 }
 
-static int keep_rows(struct work *w, struct sheet_part part, const char *why,
+/* A batch whose answer makes sense is one to remember. */
+static int keep_rows(struct work *w, struct sheet_part part, struct buf *batch,
 		     struct redoma_result *res, struct redoma_error *err)
 {
-	int r = why ? answer_with(w, why, res, err) : 0;
-
-	if (r)
-		return r;
 	part.p = res->value.data;
 	part.len = res->value.len;
-	if (res->status == REDOMA_STATUS_OK && sheet_check(&part))
+	if (res->status == REDOMA_STATUS_OK && sheet_check(&part)) {
+		/* A limit of time is a clock. */
+		res->pure = res->pure && !sheet_has_late(&part);
+		if (batch)
+			recall_keep(&w->recall, batch, &part, res);
 		return keep_part(w->sheet, &part, res, err);
+	}
 	if (res->status == REDOMA_STATUS_OK) {
 		res->status = REDOMA_STATUS_TRAP;
 		res->exit_code = 1;
@@ -320,17 +327,27 @@ static int keep_rows(struct work *w, struct sheet_part part, const char *why,
 	return 0;
 }
 
+/* Takes res: of one row, which failed. */
+static int fail_rows(struct work *w, struct sheet_part part, const char *why,
+		     struct redoma_result *res, struct redoma_error *err)
+{
+	int r = answer_with(w, why, res, err);
+
+	return r ? r : keep_rows(w, part, NULL, res, err);
+}
+
 /* Sets *ret_done to whether they are; if not, *step to how many of them to try
  * instead. */
 static int one_batch(struct work *w, uint64_t from, uint64_t rows,
 		     uint64_t *step, bool *ret_done, struct redoma_error *err)
 {
+	CLEANUP(buf_done) struct buf batch = {.cap = FRAME_TEXT_MAX};
 	const struct sheet_part part = {
 		.from = from, .rows = rows, .formulas = w->q->n_formulas};
 	uint64_t began = clock_monotonic_us();
-	struct redoma_result *res;
+	struct redoma_result *res = NULL;
 	const char *why;
-	int r = run_rows(w, from, rows, &res, err);
+	int r = run_rows(w, from, rows, &batch, &res, err);
 
 	if (r)
 		return r;
@@ -340,7 +357,8 @@ static int one_batch(struct work *w, uint64_t from, uint64_t rows,
 	*ret_done = !why || rows == 1;
 	if (*ret_done) {
 		w->guessed = false;
-		return keep_rows(w, part, why, res, err);
+		return why ? fail_rows(w, part, why, res, err)
+			   : keep_rows(w, part, &batch, res, err);
 	}
 	if (is_late(res)) {
 		w->guessed = false;
@@ -359,7 +377,7 @@ static int late_row(struct work *w, struct redoma_error *err)
 	struct redoma_result *res = TAKE_PTR(w->late);
 
 	w->then = w->late_then;
-	return keep_rows(w, part, "#TIME! this row took longer than a row may",
+	return fail_rows(w, part, "#TIME! this row took longer than a row may",
 			 res, err);
 }
 
@@ -468,6 +486,7 @@ static int evaluate(struct redoma *h, struct redoma_formula_request *q,
 	if (!s || !used)
 		return err_nomem(err, WHERE);
 	find_used(&w);
+	recall_begin(&w.recall, h, q);
 	w.may_lose_us = limits_of(&w)->wall_us;
 	if (w.may_lose_us < LOST_US)
 		w.may_lose_us = LOST_US;

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <redoma.h>
 #include "base/here.h"
+#include "core/formula_cache.h"
 #include "policy/policy.h"
 #include "pool/cache.h"
 #include "pool/jails.h"
@@ -24,6 +25,9 @@ struct redoma {
 	struct policy *policy; /* owned */
 	struct pool *pool;     /* owned */
 	struct jails *jails;   /* owned */
+	struct formula_cache *answers; /* owned; NULL until there is one */
+	uint64_t answers_bytes;	       /* that it may hold; 0: none is made */
+	uint8_t policy_digest[HASH_BYTES]; /* of `policy`; once there are */
 	struct usher *usher; /* owned; NULL until a run has grants */
 	struct native_cache *native; /* owned; NULL until it is needed */
 	char install[PATH_ROOM]; /* directory of redoma-worker and images/ */

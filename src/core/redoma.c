@@ -184,6 +184,14 @@ static int make_pool(struct redoma *h, const struct redoma_options *o,
 	return r ? r : jails_new(&jo, &h->jails, err);
 }
 
+/* Who runs once asks for nothing again. */
+static uint64_t answers_bytes(const struct redoma_options *o)
+{
+	if (o->single || o->formula_cache == 1)
+		return 0;
+	return o->formula_cache ? o->formula_cache : FORMULA_CACHE_BYTES;
+}
+
 static void cleanup_handle(struct redoma **h)
 {
 	redoma_close(*h);
@@ -210,6 +218,7 @@ int redoma_open(const struct redoma_policy *p, const struct redoma_options *o,
 		r = install_find(h, known.install_dir, err);
 	if (r)
 		return r;
+	h->answers_bytes = answers_bytes(&known);
 	r = install_cache(h, known.cache_dir, err);
 	if (!r)
 		r = install_incidents(h, known.incident_dir, err);
@@ -233,6 +242,7 @@ static void destroy(struct redoma *h)
 		jails_forget(h->jails);
 		usher_forget(h->usher);
 	}
+	formula_cache_free(h->answers);
 	native_cache_free(h->native);
 	cache_free(h->cache);
 	policy_free(h->policy);

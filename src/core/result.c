@@ -312,6 +312,8 @@ static void put_usage(struct json_writer *w, const struct result_usage *u)
 	put_u64(w, "read_bytes", u->read_bytes);
 	put_u64(w, "written_bytes", u->written_bytes);
 	put_bool(w, "cold", u->cold);
+	if (u->cached)
+		put_bool(w, "cached", true);
 	json_write_end(w, '}');
 }
 

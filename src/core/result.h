@@ -8,6 +8,8 @@
 #include "base/buf.h"
 #include "wire/spawn.h"
 
+#define RESULT_ID_MAX 40
+
 struct result_denial {
 	char op[16];
 	char *path; /* owned */
@@ -40,10 +42,11 @@ struct result_usage {
 	uint64_t page_faults;
 	uint64_t reset_wrong; /* verify mode: bytes the reset left wrong */
 	bool cold, has_fuel, has_verify;
+	bool cached; /* a batch: there was no run, its answer is kept */
 };
 
 struct redoma_result {
-	char id[40];
+	char id[RESULT_ID_MAX];
 	enum redoma_status status;
 	int exit_code;
 	struct buf value; /* JSON text; empty: none */

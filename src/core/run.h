@@ -13,4 +13,9 @@ MUST_CHECK int run_request(struct redoma *h, const struct redoma_request *q,
 MUST_CHECK int run_batch(struct redoma *h, const struct redoma_request *q,
 			 struct redoma_result **ret, struct redoma_error *err);
 
+/* Of a batch that needs no run, since its answer is known (core/recall.h): a
+ * result of its own, pure, whose value is still missing. */
+MUST_CHECK int run_none(struct redoma *h, struct redoma_result **ret,
+			struct redoma_error *err);
+
 #endif

@@ -234,7 +234,8 @@ int sheet_fail(uint64_t formulas, const char *text, struct buf *out)
 	uint32_t n = (uint32_t)formulas, len = (uint32_t)strlen(text);
 	uint32_t kinds = (uint32_t)(sizeof(struct batch_answer) +
 				    sizeof(struct batch_cells) * formulas);
-	const struct batch_answer a = {BATCH_ANSWER_MAGIC, 1, n, kinds + 9 * n};
+	const struct batch_answer a = {BATCH_ANSWER_MAGIC, 1, n, kinds + 9 * n,
+				       0};
 	const uint32_t value[2] = {0, len};
 	const char kind = REDOMA_CELL_ERROR;
 	int r = buf_add(out, &a, sizeof a);
@@ -312,7 +313,8 @@ bool sheet_check(const struct sheet_part *part)
 		return false;
 	memcpy(&a, part->p, sizeof a);
 	if (a.magic != BATCH_ANSWER_MAGIC || a.rows != part->rows ||
-	    a.formulas != part->formulas || a.heap > part->len)
+	    a.formulas != part->formulas || a.heap > part->len ||
+	    a.bits > BATCH_ANSWER_TIME)
 		return false;
 	for (uint64_t i = 0; i < part->formulas; i++) {
 		struct batch_cells w = cells_of(part, i);
@@ -324,6 +326,37 @@ bool sheet_check(const struct sheet_part *part)
 			return false;
 	}
 	return true;
+}
+
+bool sheet_has_time(const struct sheet_part *part)
+{
+	struct batch_answer a;
+
+	memcpy(&a, part->p, sizeof a);
+	return a.bits & BATCH_ANSWER_TIME;
+}
+
+static const char *find_error(const char *from, const char *end)
+{
+	return memchr(from, REDOMA_CELL_ERROR, (size_t)(end - from));
+}
+
+bool sheet_has_late(const struct sheet_part *part)
+{
+	for (uint64_t f = 0; f < part->formulas; f++) {
+		const char *kinds = part->p + cells_of(part, f).kinds;
+		const char *end = kinds + part->rows, *at = kinds;
+
+		while ((at = find_error(at, end))) {
+			struct redoma_cell c = sheet_cell(
+				part, f, (uint64_t)(at++ - kinds));
+
+			if (str_starts((struct str){c.text, c.len},
+				       STR("#TIME!")))
+				return true;
+		}
+	}
+	return false;
 }
 
 struct redoma_cell sheet_cell(const struct sheet_part *part, uint64_t formula,

@@ -34,6 +34,10 @@ MUST_CHECK int sheet_fail(uint64_t formulas, const char *text, struct buf *out);
 /* Every offset and every text lies inside, every kind is one, numbers are
  * finite and dates can be counted with. */
 bool sheet_check(const struct sheet_part *part);
+/* Of one that was checked: a formula asked for the time; a row ended for want
+ * of its own.  Both are the guest's word. */
+bool sheet_has_time(const struct sheet_part *part);
+bool sheet_has_late(const struct sheet_part *part);
 struct redoma_cell sheet_cell(const struct sheet_part *part, uint64_t formula,
 			      uint64_t row);
 

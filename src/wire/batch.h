@@ -36,7 +36,11 @@ struct batch_formula {
  * texts are offset and length from `heap`, which ends with the answer. */
 struct batch_answer {
 	uint32_t magic, rows, formulas, heap;
+	uint32_t bits; /* BATCH_ANSWER_TIME, or 0 */
 };
+/* A formula asked for the time: under another one it may come to something
+ * else. */
+#define BATCH_ANSWER_TIME 1u
 
 struct batch_cells {
 	uint32_t kinds, values;

@@ -47,6 +47,22 @@ static void digests_match_the_standard(void **state)
 	}
 }
 
+/* The example of the SipHash paper, appendix A. */
+static void short_ones_match_the_paper(void **state)
+{
+	uint8_t key[HASH_SHORT_KEY], text[15];
+
+	(void)state;
+	for (uint8_t i = 0; i < sizeof key; i++)
+		key[i] = i;
+	memcpy(text, key, sizeof text);
+	assert_true(hash_short(key, text, sizeof text) ==
+		    UINT64_C(0xa129ca6149be45e5));
+	key[3]++;
+	assert_false(hash_short(key, text, sizeof text) ==
+		     UINT64_C(0xa129ca6149be45e5));
+}
+
 static void codes_depend_on_key_and_bytes(void **state)
 {
 	/* Keyed BLAKE2b-256 of "abc" under 00 01 .. 1f, as computed by Python's
@@ -181,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(digests_match_the_standard),
+		cmocka_unit_test(short_ones_match_the_paper),
 		cmocka_unit_test(codes_depend_on_key_and_bytes),
 		cmocka_unit_test(reads_hex_exactly),
 		cmocka_unit_test(random_bytes_differ),

@@ -137,6 +137,35 @@ static void an_answer_is_believed_only_whole(void **state)
 	buf_done(&b);
 }
 
+/* What it says of itself, and what its cells say. */
+static void an_answer_tells_what_it_depends_on(void **state)
+{
+	static const char *const texts[] = {"#TIME! too long", "#TIME",
+					    "#VALUE! #TIME!"};
+	struct sheet_part part = {.rows = 1, .formulas = 3};
+	struct batch_answer a;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct buf b = {0};
+
+		assert_int_equal(sheet_fail(3, texts[i], &b), 0);
+		part.p = b.data;
+		part.len = b.len;
+		assert_true(sheet_has_late(&part) == !i);
+		assert_false(sheet_has_time(&part));
+		memcpy(&a, b.data, sizeof a);
+		a.bits = BATCH_ANSWER_TIME;
+		memcpy(b.data, &a, sizeof a);
+		assert_true(sheet_check(&part));
+		assert_true(sheet_has_time(&part));
+		a.bits = 2;
+		memcpy(b.data, &a, sizeof a);
+		assert_false(sheet_check(&part));
+		buf_done(&b);
+	}
+}
+
 /* The first of its cells becomes one of that kind. */
 static bool is_believed(enum redoma_cell_kind kind, int64_t value)
 {
@@ -182,6 +211,7 @@ int main(void)
 		cmocka_unit_test_setup(slices_hold_their_rows, set_up),
 		cmocka_unit_test_setup(columns_that_lie_are_refused, set_up),
 		cmocka_unit_test(an_answer_is_believed_only_whole),
+		cmocka_unit_test(an_answer_tells_what_it_depends_on),
 		cmocka_unit_test(values_can_be_counted_with),
 	};
 

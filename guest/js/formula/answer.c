@@ -12,18 +12,20 @@
 int answer_begin(void)
 {
 	size_t n = table.head.rows, f = table.head.formulas;
-	size_t words = 16 + sizeof(struct answer_words) * f;
+	size_t words = sizeof(struct answer_head) +
+		       sizeof(struct answer_words) * f;
 	size_t kinds = words, values = (kinds + f * n + 7) & ~(size_t)7;
-	uint32_t head[4] = {ANSWER_MAGIC, (uint32_t)n, (uint32_t)f, 0};
+	struct answer_head head = {ANSWER_MAGIC, (uint32_t)n, (uint32_t)f, 0,
+				   0};
 
 	table.heap_at = values + 8 * f * n;
-	head[3] = (uint32_t)table.heap_at;
+	head.heap = (uint32_t)table.heap_at;
 	table.answer_room = table.heap_at + 4096;
 	table.answer = malloc(table.answer_room);
 	if (!table.answer)
 		return -1;
 	memset(table.answer, 0, table.heap_at);
-	memcpy(table.answer, head, sizeof(head));
+	memcpy(table.answer, &head, sizeof(head));
 	table.answer_len = table.heap_at;
 	for (size_t i = 0; i < f; i++) {
 		struct answer_words w = {(uint32_t)(kinds + i * n),
@@ -32,7 +34,8 @@ int answer_begin(void)
 			&table.columns[table.head.columns + i];
 		const struct formula_words *fw = &table.formulas[i].words;
 
-		memcpy(table.answer + 16 + sizeof(w) * i, &w, sizeof(w));
+		memcpy(table.answer + sizeof(head) + sizeof(w) * i, &w,
+		       sizeof(w));
 		*c = (struct formula_column){.name = table.base + fw->name,
 					     .name_len = fw->name_len,
 					     .layout = LAYOUT_CELLS,
@@ -42,6 +45,13 @@ int answer_begin(void)
 					     .answer = true};
 	}
 	return 0;
+}
+
+void answer_note(uint32_t bits)
+{
+	struct answer_head *head = (struct answer_head *)(void *)table.answer;
+
+	head->bits |= bits;
 }
 
 /* Texts move the answer: what points into it is made anew. */

@@ -157,6 +157,7 @@ uint32_t formula_rows(void)
 
 double formula_now_ms(void)
 {
+	answer_note(ANSWER_TIME);
 	return floor((double)table.head.now_us / 1000);
 }
 

@@ -48,6 +48,11 @@ struct formula_words {
 	uint32_t name, name_len, text, text_len;
 };
 
+struct answer_head {
+	uint32_t magic, rows, formulas, heap, bits;
+};
+#define ANSWER_TIME 1u /* a formula asked for the time */
+
 struct answer_words { /* offsets from the answer's start */
 	uint32_t kinds, values;
 };
@@ -98,6 +103,7 @@ struct formula_place {
 };
 /* All of these: 0, or -1 with an exception pending in guest.ctx. */
 int answer_begin(void);
+void answer_note(uint32_t bits); /* behind answer_begin: that cannot fail */
 int answer_no_room(void);
 char *answer_slot(const struct formula_place *at, enum formula_kind kind);
 int answer_error(const struct formula_place *at, const char *code,

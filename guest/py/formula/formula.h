@@ -49,6 +49,11 @@ struct formula_words {
 	uint32_t name, name_len, text, text_len;
 };
 
+struct answer_head {
+	uint32_t magic, rows, formulas, heap, bits;
+};
+#define ANSWER_TIME 1u /* a formula asked for the time */
+
 struct answer_words { /* offsets from the answer's start */
 	uint32_t kinds, values;
 };
@@ -148,6 +153,7 @@ struct formula_place {
 	uint32_t i;
 };
 int answer_begin(void);
+void answer_note(uint32_t bits); /* behind answer_begin: that cannot fail */
 char *answer_slot(const struct formula_place *at, enum formula_kind kind);
 int answer_error(const struct formula_place *at, const char *code,
 		 const char *message);

@@ -304,6 +304,7 @@ static PyObject *py_aside(PyObject *self, PyObject *v)
 /* NOW_US(): since 1970, the same for all of the batch. */
 static PyObject *py_now(PyObject *self, PyObject *none)
 {
+	answer_note(ANSWER_TIME);
 	return PyLong_FromLongLong(table.head.now_us);
 }
 
