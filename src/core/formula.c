@@ -98,6 +98,15 @@ struct redoma_cell redoma_sheet_cell(const struct redoma_sheet *s,
 	return (struct redoma_cell){REDOMA_CELL_BLANK, 0, 0, NULL, 0};
 }
 
+static const struct limits *limits_of(const struct work *w)
+{
+	const struct policy *p = w->q->narrow
+					 ? (const struct policy *)w->q->narrow
+					 : w->h->policy;
+
+	return &p->limits;
+}
+
 /* ---- which columns a jar has to have ---- */
 
 static size_t skip_blanks(struct str text, size_t at)
@@ -244,10 +253,14 @@ static const char *row_failed(const struct work *w,
 		       "be";
 	case REDOMA_STATUS_STACK_LIMIT:
 		return "#VALUE! the row needs more stack than there is";
+	/* Without a row it was the formulas that took so long. */
+	case REDOMA_STATUS_FUEL_LIMIT:
+		return res->row ? "#TIME! this row takes more fuel than a run "
+				  "may"
+				: NULL;
 	case REDOMA_STATUS_TRAP:
 		if (!is_late(res))
 			return "#VALUE! the row made the interpreter fail";
-		/* Without a row it was the formulas that took so long. */
 		return res->row ? "#TIME! this row took longer than a row may"
 				: NULL;
 	default:
@@ -307,8 +320,9 @@ static int keep_rows(struct work *w, struct sheet_part part, struct buf *batch,
 	part.p = res->value.data;
 	part.len = res->value.len;
 	if (res->status == REDOMA_STATUS_OK && sheet_check(&part)) {
-		/* A limit of time is a clock. */
-		res->pure = res->pure && !sheet_has_late(&part);
+		/* A limit of time is a clock, unless fuel is what is meant. */
+		res->pure = res->pure &&
+			    (limits_of(w)->fuel || !sheet_has_late(&part));
 		if (batch)
 			recall_keep(&w->recall, batch, &part, res);
 		return keep_part(w->sheet, &part, res, err);
@@ -379,15 +393,6 @@ static int late_row(struct work *w, struct redoma_error *err)
 	w->then = w->late_then;
 	return fail_rows(w, part, "#TIME! this row took longer than a row may",
 			 res, err);
-}
-
-static const struct limits *limits_of(const struct work *w)
-{
-	const struct policy *p = w->q->narrow
-					 ? (const struct policy *)w->q->narrow
-					 : w->h->policy;
-
-	return &p->limits;
 }
 
 /* As many rows as an answer has room for. */
@@ -467,6 +472,24 @@ static int check(const struct redoma_formula_request *q,
 	return 0;
 }
 
+/* Where fuel is counted the clock ends no row: which one is ended is the same
+ * on every machine.  It is the one that takes all the fuel of a run, alone. */
+static int choose_row_limit(const struct work *w,
+			    struct redoma_formula_request *q,
+			    struct redoma_error *err)
+{
+	if (!limits_of(w)->fuel) {
+		q->row_us = q->row_us ? q->row_us : ROW_US;
+		return 0;
+	}
+	if (!q->row_us)
+		return 0;
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "with limits.fuel a row is bounded by fuel, which does "
+		       "not depend on the machine, and has no limit of time: "
+		       "leave out row_us (--row-time), or limits.fuel");
+}
+
 static int evaluate(struct redoma *h, struct redoma_formula_request *q,
 		    struct redoma_sheet **ret, struct redoma_error *err)
 {
@@ -477,14 +500,15 @@ static int evaluate(struct redoma *h, struct redoma_formula_request *q,
 
 	if (r)
 		return r;
-	if (!q->row_us)
-		q->row_us = ROW_US;
 	if (!w.now_us)
 		w.now_us = (int64_t)clock_realtime_us();
 	w.sheet = s = calloc(1, sizeof *s);
 	w.used = used = calloc(q->n_columns + 1, sizeof *used);
 	if (!s || !used)
 		return err_nomem(err, WHERE);
+	r = choose_row_limit(&w, q, err);
+	if (r)
+		return r;
 	find_used(&w);
 	recall_begin(&w.recall, h, q);
 	w.may_lose_us = limits_of(&w)->wall_us;

@@ -431,6 +431,29 @@ static void what_is_not_pure_is_run(void **state)
 	redoma_close(h);
 }
 
+/* Not the clock: another run ends at the same row. */
+static void what_fuel_ends_is_pure(void **state)
+{
+	struct redoma *h = open_with(
+		(struct redoma_options)REDOMA_OPTIONS_INIT,
+		"redoma: 1\nlimits: {fuel: 20000000}\n");
+	struct redoma_sheet *s;
+	struct table t;
+
+	(void)state;
+	table_init(&t);
+	t.q.n_formulas = 1;
+	t.formulas[0].text = "index === 63 ? (() => { for (;;); })() : a";
+	s = evaluate(h, &t.q);
+	assert_memory_equal(redoma_sheet_cell(s, 0, 63).text, "#TIME! ", 7);
+	assert_true(has(s, "\"pure\":true"));
+	redoma_sheet_free(s);
+	t.formulas[0].text = "a";
+	assert_false(recalls(h, &t.q));
+	assert_true(recalls(h, &t.q));
+	redoma_close(h);
+}
+
 static void fails(struct redoma *h, const struct redoma_formula_request *q)
 {
 	uint64_t before = cached(h);
@@ -535,6 +558,7 @@ int main(void)
 		cmocka_unit_test(the_answer_is_the_same_to_the_last_byte),
 		cmocka_unit_test(only_now_is_now),
 		cmocka_unit_test(what_is_not_pure_is_run),
+		cmocka_unit_test(what_fuel_ends_is_pure),
 		cmocka_unit_test(what_fails_is_run),
 		cmocka_unit_test(what_is_kept_allows_nothing),
 		cmocka_unit_test(nothing_is_kept_where_that_is_not_wanted),
