@@ -67,7 +67,10 @@ bool watch_over(struct watch *w, enum verdict *ret)
 	}
 	if (!w->has_cpu || now < w->cpu_at_us)
 		return false;
-	used = used_us(w) - w->cpu_before;
+	used = used_us(w);
+	/* The number of a worker that is gone may be another process's by
+	 * now, which has used less. */
+	used -= used < w->cpu_before ? used : w->cpu_before;
 	if (used >= w->cpu_us) {
 		*ret = VERDICT_CPU;
 		return true;
