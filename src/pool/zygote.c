@@ -32,16 +32,22 @@ void slot_free(struct slot *s)
 	free(s);
 }
 
-void zygote_forget(struct zygote *z)
+void slots_free(struct slot **list)
 {
 	struct slot *s;
 
-	if (!z)
-		return;
-	while ((s = z->idle)) {
-		z->idle = s->next;
+	while ((s = *list)) {
+		*list = s->next;
 		slot_free(s);
 	}
+}
+
+void zygote_forget(struct zygote *z)
+{
+	if (!z)
+		return;
+	slots_free(&z->idle);
+	slots_free(&z->dropped);
 	channel_done(&z->channel);
 	if (z->channel.fd >= 0)
 		close(z->channel.fd);

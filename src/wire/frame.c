@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 
+#define NUDGE_MOST_US 16000u
 #define WHERE "wire"
 
 void channel_init(struct channel *c, int fd)
@@ -15,6 +16,7 @@ void channel_init(struct channel *c, int fd)
 	c->fd = fd;
 	c->run = 0;
 	c->send_by_us = 0;
+	c->nudge_us = 0;
 	c->adopt = false;
 	c->no_fds = false;
 	c->at = 0;
@@ -66,20 +68,32 @@ static void skip(struct msghdr *m, size_t n)
 	}
 }
 
-static int wait_for(int fd, short events, uint64_t until_us,
+/* 0: until something comes. */
+static uint64_t next_nap(uint64_t nap)
+{
+	return nap < NUDGE_MOST_US ? 2 * nap : 0;
+}
+
+static int wait_for(const struct channel *c, short events, uint64_t until_us,
 		    struct redoma_error *err)
 {
-	for (;;) {
-		struct pollfd p = {.fd = fd, .events = events};
+	uint64_t nap = c->nudge_us;
+
+	for (;; nap = next_nap(nap)) {
+		struct pollfd p = {.fd = c->fd, .events = events};
 		uint64_t now = clock_monotonic_us();
 		uint64_t left = now < until_us ? until_us - now : 0;
-		struct timespec t = {(time_t)(left / 1000000),
-				     (long)(left % 1000000) * 1000};
-		bool timed = until_us != UINT64_MAX;
+		bool nudges = nap && nap < left;
+		uint64_t us = nudges ? nap : left;
+		struct timespec t = {(time_t)(us / 1000000),
+				     (long)(us % 1000000) * 1000};
+		bool timed = nudges || until_us != UINT64_MAX;
 		int n = ppoll(&p, 1, timed ? &t : NULL, NULL);
 
 		if (n > 0)
 			return 0;
+		if (n == 0 && nudges)
+			continue;
 		if (n == 0)
 			return err_set(err, REDOMA_E_BUSY, WHERE,
 				       "the other process was not ready in "
@@ -94,7 +108,7 @@ static int send_failed(const struct channel *c, struct redoma_error *err)
 	if (errno == EINTR)
 		return 0;
 	if (errno == EAGAIN)
-		return wait_for(c->fd, POLLOUT, c->send_by_us, err);
+		return wait_for(c, POLLOUT, c->send_by_us, err);
 	if (errno == EPIPE || errno == ECONNRESET)
 		return err_set(err, REDOMA_E_WORKER, WHERE,
 			       "the other process is gone");
@@ -287,7 +301,7 @@ static int fill(struct channel *c, uint64_t until_us, struct redoma_error *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN) {
-			r = wait_for(c->fd, POLLIN, until_us, err);
+			r = wait_for(c, POLLIN, until_us, err);
 			if (r)
 				return r;
 			continue;

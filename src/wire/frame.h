@@ -76,6 +76,11 @@ struct channel {
 	uint64_t run;
 	uint64_t send_by_us; /* CLOCK_MONOTONIC; a send that takes longer is
 				REDOMA_E_BUSY.  0: it may take for ever */
+	uint64_t nudge_us; /* of who waits: the first of some naps, each twice
+			      as long, before it sleeps.  Where others want
+			      the CPU a timer makes the scheduler choose
+			      again between two ticks, of which it else keeps
+			      to its choice (CONFIG_HZ: 4 ms).  0: none */
 	bool adopt; /* take the run id of the next frame: the worker's end */
 	bool no_fds; /* a descriptor that comes breaks the protocol; none is
 			taken, so that a peer cannot fill our table */

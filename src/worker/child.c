@@ -18,6 +18,8 @@
 
 #define WHERE "worker"
 
+/* By then the core, if it runs, has ended us. */
+#define NUDGE_US 60u
 #define FILE_BYTES_MAX ((uint64_t)1 << 62)
 
 /* Shown in ps; both names have the same length, argv[0] holds no more. */
@@ -135,6 +137,7 @@ void child_main(struct kit *k, int sock)
 		r = serve_one(k, c, q, res, &err);
 		if (r)
 			break;
+		c->nudge_us = NUDGE_US;
 		if (!k->setup.reuse)
 			leave(c);
 		/* The core takes the reply before we tidy up. */
