@@ -41,6 +41,7 @@ struct work {
 	struct recall recall;
 	bool *used;
 	bool whole; /* the formulas see all rows: no part will do */
+	bool fits;  /* without a row there is memory enough */
 	int64_t now_us;
 	uint64_t lost_us, may_lose_us; /* of time, in batches that failed */
 	bool guessed;	 /* this batch was cut where the last one failed */
@@ -350,6 +351,36 @@ static int fail_rows(struct work *w, struct sheet_part part, const char *why,
 	return r ? r : keep_rows(w, part, NULL, res, err);
 }
 
+/* Memory ran out before any row had enough. */
+static bool may_not_fit(const struct work *w, const struct redoma_result *res)
+{
+	return res->status == REDOMA_STATUS_MEMORY_LIMIT && !w->fits &&
+	       !w->sheet->n;
+}
+
+/* What is too little without a row already is no row's fault: sets *ret_done if
+ * it is. */
+static int try_without(struct work *w, bool *ret_done,
+		       struct redoma_error *err)
+{
+	CLEANUP(buf_done) struct buf batch = {.cap = FRAME_TEXT_MAX};
+	struct redoma_result *res = NULL;
+	int r = run_rows(w, 0, 0, &batch, &res, err);
+
+	if (r)
+		return r;
+	*ret_done = res->status == REDOMA_STATUS_MEMORY_LIMIT;
+	w->fits = !*ret_done;
+	if (w->fits) {
+		redoma_result_free(res);
+		return 0;
+	}
+	res->limit_hint = "raise limits.memory: the interpreter with these "
+			  "formulas needs more before it has seen a row";
+	w->sheet->last = res;
+	return 0;
+}
+
 /* Sets *ret_done to whether they are; if not, *step to how many of them to try
  * instead. */
 static int one_batch(struct work *w, uint64_t from, uint64_t rows,
@@ -366,6 +397,13 @@ static int one_batch(struct work *w, uint64_t from, uint64_t rows,
 	if (r)
 		return r;
 	why = row_failed(w, res);
+	*ret_done = false;
+	if (why && may_not_fit(w, res))
+		r = try_without(w, ret_done, err);
+	if (r || *ret_done) {
+		redoma_result_free(res);
+		return r;
+	}
 	if (why)
 		w->lost_us += clock_monotonic_us() - began;
 	*ret_done = !why || rows == 1;

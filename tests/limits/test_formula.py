@@ -83,6 +83,28 @@ def _():
         need(v == ("#VALUE!" if i in bad else str(2 * i)), f"{i}: {v}")
 
 
+@case("memory that is too little without a row is told at once, and of no row")
+def _():
+    table = write("many.csv", "n\n" + "".join("%d\n" % i
+                                               for i in range(20000)))
+    for lang in ("js", "py"):
+        args = ("formula", "--lang", lang, "n + 1", table, "--limit")
+        r = command(*args, "memory=1MiB", timeout=60)
+        need(r.code == 3 and r.seconds < 20 * SLOW, r.about())
+        need(b"memory_limit: memory limit of 1MiB" in r.err and
+             b"raise limits.memory" in r.err and
+             b"before it has seen a row" in r.err, r.about())
+        need(b"#VALUE!" not in r.out + r.err, r.about())
+        # What is enough for the interpreter, and not for one row, is that
+        # row's.
+        bomb = "n == 7 and [0] * (1 << 28) or n + 1" if lang == "py" else \
+            "n === 7 ? new Array(1e8).fill(0).length : n + 1"
+        r = command("formula", "--lang", lang, bomb, table, "--limit",
+                    "memory=64MiB", "--row-time", "20s", timeout=60)
+        got = column(r)
+        need(got[7] == "#VALUE!" and got[8] == "9", r.about()[:300])
+
+
 DEAF = [
     ("a search", "'a'.repeat(5e6).indexOf('a'.repeat(2e6) + 'b')"),
     ("a join of what is not there", "[].join.call({ length: 2 ** 53 - 1 })"),
