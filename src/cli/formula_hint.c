@@ -13,7 +13,6 @@ static const struct sign {
 	{"=<", "less or equal is `<=`", "less or equal is `<=`"},
 	{"&&", "write `and`, or AND(a, b)", NULL},
 	{"||", "write `or`, or OR(a, b)", NULL},
-	{";", "a comma separates arguments", "a comma separates arguments"},
 	{"&", "texts are joined by CONCAT(a, b)",
 	 "texts are joined by CONCAT(a, b), or by `+`"},
 	{"^", "a power is `**`, or POWER(a, b)",
@@ -59,11 +58,21 @@ static const struct word {
 	 "write `!`, or NOT(a)"},
 };
 
+/* What begins a statement and no expression, as the first word. */
+static const char *const js_statements[] = {
+	"break", "const", "continue", "do",  "export", "for",	"if",	"let",
+	"return", "switch", "throw", "try", "var", "while", NULL};
+static const char *const py_statements[] = {
+	"assert", "break", "class", "continue", "def", "del", "for", "from",
+	"global", "if", "import", "pass", "raise", "return", "try", "while",
+	"with", NULL};
+
 #define LIST_LEN(list) (sizeof(list) / sizeof *(list))
 
 struct look {
 	struct str text;
 	size_t at;
+	size_t from; /* the first word, behind a spreadsheet's `=` */
 	size_t last; /* what is no blank, no text and no comment */
 	bool js;
 	char open[64]; /* brackets, and where each stands */
@@ -111,6 +120,15 @@ static bool skip_text(struct look *k, bool *ret_skipped)
 	return false;
 }
 
+static bool is_statement(const struct look *k, struct str word)
+{
+	const char *const *w = k->js ? js_statements : py_statements;
+
+	while (*w && !str_equal(word, str_of(*w)))
+		w++;
+	return *w;
+}
+
 static bool look_at_word(struct look *k, struct formula_hint *h)
 {
 	size_t from = k->at, end = from, next;
@@ -136,7 +154,10 @@ static bool look_at_word(struct look *k, struct formula_hint *h)
 			continue;
 		return says(h, from, k->js ? words[i].js : words[i].py);
 	}
-	return false;
+	return from == k->from &&
+	       is_statement(k, (struct str){k->text.p + from, end - from}) &&
+	       says(h, from, "a statement is no expression, which a formula "
+			     "is");
 }
 
 static bool look_at_bracket(struct look *k, char c, struct formula_hint *h)
@@ -178,6 +199,16 @@ static bool look_at_single(struct look *k, char c, struct formula_hint *h)
 	       says(h, k->at, "a percentage is divided by 100: price * 0.1");
 }
 
+/* `;`, but between the statements of a function of JavaScript's. */
+static bool look_at_semicolon(struct look *k, struct formula_hint *h)
+{
+	if (memchr(k->open, '}', k->depth))
+		return false;
+	return says(h, k->at,
+		    k->depth ? "a comma separates arguments"
+			     : "a formula is one expression, without `;`");
+}
+
 static bool look_at_sign(struct look *k, struct formula_hint *h)
 {
 	char c = at(k, k->at);
@@ -209,7 +240,7 @@ static bool look_once(struct look *k, struct formula_hint *h)
 		k->last = k->at;
 	if (isalpha((unsigned char)at(k, k->at)) || at(k, k->at) == '_')
 		return look_at_word(k, h);
-	if (look_at_sign(k, h))
+	if (at(k, k->at) == ';' ? look_at_semicolon(k, h) : look_at_sign(k, h))
 		return true;
 	k->at++;
 	return false;
@@ -223,6 +254,9 @@ bool formula_hint(struct str text, bool js, struct formula_hint *ret)
 		k.at++;
 	/* Spreadsheets begin a formula so, and it may. */
 	k.at += at(&k, k.at) == '=' && at(&k, k.at + 1) != '=';
+	while (k.at < text.len && strchr(" \t\r\n", text.p[k.at]))
+		k.at++;
+	k.from = k.at;
 	while (k.at < text.len)
 		if (look_once(&k, ret))
 			return true;

@@ -43,7 +43,8 @@ static void take_name(struct formula_errors *e, struct str text)
 	static const char tail[] = " is not defined";
 	size_t n = strlen("#NAME? ");
 
-	if (text.len < n || !str_ends(text, str_of(tail)))
+	/* The blank between them is of both. */
+	if (!str_ends(text, str_of(tail)) || text.len < n + strlen(tail))
 		return;
 	text = str_after(text, n);
 	text.len -= strlen(tail);

@@ -59,6 +59,27 @@ static void ways_of_spreadsheets(void **state)
 	both("a =< 3", 2, "<=");
 }
 
+static void statements(void **state)
+{
+	static const char what[] = "statement is no expression";
+
+	(void)state;
+	hints("for (;;);", true, 0, what);
+	hints("= for(;;) {}", true, 2, what);
+	hints("return a", true, 0, what);
+	both("return a", 0, what);
+	both("while (a) b", 0, what);
+	hints("const b = a; b", true, 0, what);
+	hints("for x in rows: x", false, 0, what);
+	hints("import math", false, 0, what);
+	hints("def f(x): x", false, 0, what);
+	both("a + 1;", 5, "without `;`");
+	none("(() => { for (;;) { f(); } })()", true);
+	none("a.for", true);
+	none("[b for b in a]", false);
+	hints("a + {b: IF(1;2)} + IF(1;2)", true, 23, "comma");
+}
+
 static void what_is_not_closed(void **state)
 {
 	(void)state;
@@ -98,6 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ways_of_spreadsheets),
+		cmocka_unit_test(statements),
 		cmocka_unit_test(what_is_not_closed),
 		cmocka_unit_test(what_is_right_is_left_alone),
 	};
