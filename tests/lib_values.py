@@ -98,6 +98,69 @@ UNREADABLE = [tag("decimal", "1,5"), tag("decimal", 1), tag("bigint", "x"),
               tag("set", [{}]), tag("map", [[[{}], 1]]), tag("map", 3),
               tag("map", [1]), tag("complex", [1]), tag("function", "f"),
               tag("set"), {"a": [tag("time", "")]}]
+# Texts of tags as they are written, and as no language here takes them: the same
+# in Python and JavaScript.
+SPELT = {
+    "bigint": (["0", "-12", "9" * 40],
+               [" 1_000 ", "1_000", "01", "-0", "+1", "0x10", "1\n", "\u0661",
+                ""]),
+    "decimal": (["1.10", "-1E+50", "0E-10", "1e5", "NaN", "sNaN12",
+                 "-Infinity"],
+                [" 1", "1_0", ".5", "1.", "+1", "1\n", "inf", "infinity", "nan",
+                 "\u0661", ""]),
+    "bytes": (["", "YQ==", "YWI=", "YWJj", "+/+/"],
+              ["!!!!", "YQ", "YR==", "YQ==\n", "Y Q=", "-_-_", "====", "YQ==YQ==",
+               "YWJ="]),
+    "date": (["", "2024-02-29", "2024-01-02T03:04:05", "9999-12-31T23:59:59Z",
+              "2024-01-02T03:04:05.678Z", "2024-01-02T03:04:05.678901-09:30"],
+             ["2023-02-29", "20240101", "2024-1-1", "2024-W01-1", "2024-13-01",
+              "2024-01-01 00:00:00", "2024-01-01T00:00", "2024-01-01T24:00:00",
+              "2024-01-01T00:00:60", "2024-01-01T00:00:00.1",
+              "2024-01-01T00:00:00z", "2024-01-01T00:00:00+0200",
+              "2024-01-01T", "Jan 1 2024"]),
+    "time": (["03:04:05", "23:59:59.000001", "03:04:00+02:00"],
+             ["03:04", "T03:04:05", "030405", "24:00:00", "03:04:05Z",
+              "03:04:05.1", ""]),
+    "duration": (["PT0S", "-PT0.5S", "PT93784.000001S"],
+                 ["PT1H", "PT1M", "P1DT1S", "PT.5S", "PT0.1234567S", "PTS", "1",
+                  ""]),
+}
+# What is no tag of its kind, whatever its texts are.
+MISSHAPEN = [tag("map", ["ab"]), tag("map", [[1]]), tag("map", [[1, 2, 3]]),
+             tag("map", [tag("tuple", [1, 2])]), tag("complex", [True, 1]),
+             tag("complex", ["1", 1]), tag("complex", [1, 2, 3]),
+             tag("complex", [tag("complex", [1, 2]), 1]),
+             tag("complex", [tag("bigint", "1"), 1]), tag("nan", 0),
+             tag("undefined", None), {**tag("nan"), "x": 1},
+             {**tag("bytes", ""), "x": 1}, tag("object"), tag("object", []),
+             tag("date"), tag("__proto__"), tag("toString", "1")]
+# Classes of a program's own, which say what they like of themselves.
+FORGED = """import datetime as d, decimal
+lie = lambda *a, **k: 'a lie'
+class Dec(decimal.Decimal): __str__ = lie
+class Day(d.date): isoformat = lie
+class When(d.datetime): isoformat = astimezone = utcoffset = lie
+class Clock(d.time): isoformat = lie
+class Span(d.timedelta): days = seconds = microseconds = 'x'
+class Int(int):
+    def __abs__(self): return 0
+    def __int__(self): return 7
+class Float(float):
+    def is_integer(self): return True
+    def __float__(self): return 7.0
+class Complex(complex): real = imag = 'x'
+"""
+FORGERIES = [
+    ("Dec('1.10')", tag("decimal", "1.10")),
+    ("Day(2024, 2, 29)", tag("date", "2024-02-29")),
+    ("When(2024, 1, 2, 3, 4, 5)", tag("date", "2024-01-02T03:04:05")),
+    ("When(2024, 1, 2, 3, tzinfo=d.timezone.utc)",
+     tag("date", "2024-01-02T03:00:00.000Z")),
+    ("Clock(3, 4)", tag("time", "03:04:00")),
+    ("Span(seconds=1.5)", tag("duration", "PT1.5S")),
+    ("Int(2 ** 60)", tag("bigint", str(2 ** 60))), ("Float(1.5)", 1.5),
+    ("Complex(1, 2)", tag("complex", [1, 2])),
+]
 # What is refused, and what the sentence says to take.
 REFUSED = [
     ("object()", ""), ("print", ""), ("int", ""), ("len.__call__", ""),
@@ -197,6 +260,22 @@ def check_refusals(run):
         r = run("input_data", "--input", json_module.dumps(wire))
         expect(r, "error", says="cannot be read")
         need(r.json["error"]["name"] == "ValueError", r.about())
+
+
+def check_spellings(run, step=1):
+    """Of those that are refused each step-th, in a run of its own."""
+    good = [tag(k, t) for k, (texts, _) in SPELT.items() for t in texts]
+    bad = [tag(k, t) for k, (_, texts) in SPELT.items() for t in texts]
+    expect(run("1", "--input", json_module.dumps(good)), "ok", value=1)
+    for wire in (bad + MISSHAPEN)[::step]:
+        r = run("1", "--input", json_module.dumps([wire]))
+        expect(r, "error", says="cannot be read")
+        need(r.json["error"]["name"] in ("ValueError", "TypeError"), r.about())
+
+
+def check_forgeries(run):
+    codes = ", ".join(code for code, _ in FORGERIES)
+    expect(run(f"{FORGED}[{codes}]"), "ok", value=[w for _, w in FORGERIES])
 
 
 def check_comes(run):

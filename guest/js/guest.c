@@ -85,7 +85,8 @@ EXPORT(redoma_init) void redoma_init(void)
 	JS_SetInterruptHandler(guest.rt, on_poll, NULL);
 	JS_SetHostPromiseRejectionTracker(guest.rt, loop_track, NULL);
 	ctx = guest.ctx = JS_NewContext(guest.rt);
-	if (!ctx || quick_patch(ctx) || fill_native(ctx) || prelude_load(ctx))
+	if (!ctx || quick_patch(ctx) || serial_start(ctx) ||
+	    fill_native(ctx) || prelude_load(ctx))
 		__builtin_trap();
 	warm_up(ctx, "await 1");
 	warm_up(ctx, "1+1");

@@ -74,6 +74,7 @@ struct guest {
 	JSValue hooks;		/* what C sees of the prelude */
 	JSValue rejected;	/* array of promise, reason pairs */
 	uint32_t n_rejected;
+	JSClassID tag_class;	/* of tags that the language has no value for */
 	struct guest_result result;
 };
 
@@ -136,6 +137,8 @@ JSValue source_value(JSContext *ctx, JSValueConst settled);
  * an exception pending, *ret_carry telling a value that cannot be carried. */
 int serial_print(JSContext *ctx, JSValueConst v, char **ret, size_t *ret_len,
 		 bool *ret_carry);
+/* Once: what the two of them need. */
+int serial_start(JSContext *ctx);
 /* A value from such text; exception on a text that is not JSON. */
 JSValue serial_parse(JSContext *ctx, const char *text, size_t len);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "guest.h"
 #include "quick.h"
+#include "spell.h"
 #include "text.h"
 
 struct reader {
@@ -11,10 +12,22 @@ struct reader {
 
 static JSValue revive(struct reader *s, JSValue v);
 
-static JSValue bad(struct reader *s, JSValue v, const char *what)
+/* Takes v, which is no value of that kind. */
+static JSValue bad(struct reader *s, const char *kind, JSValue v)
 {
+	const char *text = JS_IsString(v) ? JS_ToCString(s->ctx, v) : NULL;
+
 	JS_FreeValue(s->ctx, v);
-	return JS_ThrowTypeError(s->ctx, "input: %s", what);
+	if (text)
+		JS_ThrowTypeError(s->ctx, "input: the $redoma tag '%.40s' "
+				  "cannot be read: '%.80s' is no %.40s",
+				  kind, text, kind);
+	else
+		JS_ThrowTypeError(s->ctx, "input: the $redoma tag '%.40s' "
+				  "cannot be read: it is unknown, or its value "
+				  "is of another type", kind);
+	JS_FreeCString(s->ctx, text);
+	return JS_EXCEPTION;
 }
 
 /* Each element of an array in place. */
@@ -107,42 +120,157 @@ static JSValue make_bigint(struct reader *s, JSValue arg)
 	return r;
 }
 
-/* Takes arg, which is undefined if the tag has no value. */
-static JSValue from_tag(struct reader *s, const char *tag, JSValue arg)
+/* A date that the language's own cannot hold is an error, but for "". */
+static JSValue make_date(struct reader *s, JSValue arg)
 {
-	bool text = JS_IsString(arg), array = JS_IsArray(arg);
+	JSValue r = construct(s, "Date", JS_DupValue(s->ctx, arg));
+	double ms = 0;
+	int64_t n = 0;
 
-	if (!strcmp(tag, "object") && JS_IsObject(arg) && !array) {
-		if (revive_entries(s, arg))
-			return bad(s, arg, "a tagged object is malformed");
-		return arg;
+	if (!JS_IsException(r) && !JS_GetLength(s->ctx, arg, &n) && n)
+		JS_ToFloat64(s->ctx, &ms, quick_primitive(r));
+	if (ms != ms) {
+		JS_FreeValue(s->ctx, r);
+		return bad(s, "date", arg);
 	}
-	if ((!strcmp(tag, "map") || !strcmp(tag, "set")) && array) {
-		if (revive_array(s, arg)) {
-			JS_FreeValue(s->ctx, arg);
-			return JS_EXCEPTION;
-		}
-		return construct(s, *tag == 'm' ? "Map" : "Set", arg);
+	JS_FreeValue(s->ctx, arg);
+	return r;
+}
+
+/* What the language has not is held as it is: an object that nobody can change
+ * or make, and that goes out as the tag it was. */
+static JSValue hold(struct reader *s, const char *kind, JSValue arg)
+{
+	JSValue o = JS_NewObjectClass(s->ctx, guest.tag_class);
+
+	if (JS_IsObject(arg) && JS_FreezeObject(s->ctx, arg) < 0) {
+		JS_FreeValue(s->ctx, arg);
+		JS_FreeValue(s->ctx, o);
+		return JS_EXCEPTION;
 	}
-	if (!strcmp(tag, "bigint") && text)
+	if (JS_IsException(o) ||
+	    JS_DefinePropertyValue(s->ctx, o, s->tag,
+				   JS_NewString(s->ctx, kind),
+				   JS_PROP_ENUMERABLE) < 0 ||
+	    JS_DefinePropertyValue(s->ctx, o, s->value, arg,
+				   JS_PROP_ENUMERABLE) < 0 ||
+	    JS_PreventExtensions(s->ctx, o) < 0) {
+		JS_FreeValue(s->ctx, o);
+		return JS_EXCEPTION;
+	}
+	return o;
+}
+
+static JSValue from_text(struct reader *s, const char *kind, JSValue arg)
+{
+	size_t n;
+	const char *text = JS_ToCStringLen(s->ctx, &n, arg);
+	bool is = text && spell_is(kind, text, n);
+
+	JS_FreeCString(s->ctx, text);
+	if (!is)
+		return bad(s, kind, arg);
+	if (!strcmp(kind, "bigint"))
 		return make_bigint(s, arg);
-	if (!strcmp(tag, "date") && text)
-		return construct(s, "Date", arg);
-	if (!strcmp(tag, "bytes") && text)
+	if (!strcmp(kind, "date"))
+		return make_date(s, arg);
+	if (!strcmp(kind, "bytes"))
 		return make_bytes(s, arg);
-	if (JS_IsUndefined(arg)) {
-		if (!strcmp(tag, "inf"))
-			return JS_NewFloat64(s->ctx, __builtin_inf());
-		if (!strcmp(tag, "-inf"))
-			return JS_NewFloat64(s->ctx, -__builtin_inf());
-		if (!strcmp(tag, "nan"))
-			return JS_NewFloat64(s->ctx, __builtin_nan(""));
-		if (!strcmp(tag, "-0"))
-			return JS_NewFloat64(s->ctx, -0.0);
-		if (!strcmp(tag, "undefined"))
-			return JS_UNDEFINED;
+	return hold(s, kind, arg);
+}
+
+/* Pairs, before what they hold is looked at. */
+static bool are_pairs(struct reader *s, JSValueConst v)
+{
+	int64_t n = 0, k = 2;
+
+	if (JS_GetLength(s->ctx, v, &n))
+		return false;
+	for (int64_t i = 0; i < n && k == 2; i++) {
+		JSValue pair = JS_GetPropertyInt64(s->ctx, v, i);
+
+		if (!JS_IsArray(pair) || JS_GetLength(s->ctx, pair, &k))
+			k = 0;
+		JS_FreeValue(s->ctx, pair);
 	}
-	return bad(s, arg, "a $redoma tag is unknown or has a wrong value");
+	return k == 2;
+}
+
+/* Two numbers. */
+static bool is_complex(struct reader *s, JSValueConst v)
+{
+	int64_t n = 0;
+	bool are = !JS_GetLength(s->ctx, v, &n) && n == 2;
+
+	for (int64_t i = 0; i < n && are; i++) {
+		JSValue x = JS_GetPropertyInt64(s->ctx, v, i);
+
+		are = JS_IsNumber(x);
+		JS_FreeValue(s->ctx, x);
+	}
+	return are;
+}
+
+static JSValue from_array(struct reader *s, const char *kind, JSValue arg)
+{
+	bool map = !strcmp(kind, "map");
+
+	if (map && !are_pairs(s, arg))
+		return bad(s, kind, arg);
+	if (revive_array(s, arg)) {
+		JS_FreeValue(s->ctx, arg);
+		return JS_EXCEPTION;
+	}
+	if (map || !strcmp(kind, "set"))
+		return construct(s, map ? "Map" : "Set", arg);
+	if (!strcmp(kind, "tuple"))
+		return arg;
+	return !strcmp(kind, "complex") && is_complex(s, arg)
+		       ? hold(s, kind, arg) : bad(s, kind, arg);
+}
+
+static JSValue from_nothing(struct reader *s, const char *kind)
+{
+	if (!strcmp(kind, "inf"))
+		return JS_NewFloat64(s->ctx, __builtin_inf());
+	if (!strcmp(kind, "-inf"))
+		return JS_NewFloat64(s->ctx, -__builtin_inf());
+	if (!strcmp(kind, "nan"))
+		return JS_NewFloat64(s->ctx, __builtin_nan(""));
+	if (!strcmp(kind, "-0"))
+		return JS_NewFloat64(s->ctx, -0.0);
+	if (!strcmp(kind, "undefined"))
+		return JS_UNDEFINED;
+	return bad(s, kind, JS_UNDEFINED);
+}
+
+/* Takes arg, which is undefined if the tag has no value. */
+static JSValue from_tag(struct reader *s, const char *kind, JSValue arg)
+{
+	if (JS_IsUndefined(arg))
+		return from_nothing(s, kind);
+	if (JS_IsString(arg))
+		return from_text(s, kind, arg);
+	if (JS_IsArray(arg))
+		return from_array(s, kind, arg);
+	if (strcmp(kind, "object") || !JS_IsObject(arg))
+		return bad(s, kind, arg);
+	if (!revive_entries(s, arg))
+		return arg;
+	JS_FreeValue(s->ctx, arg);
+	return JS_EXCEPTION;
+}
+
+/* A tag has nothing beside its value. */
+static bool is_tag(struct reader *s, JSValueConst v, JSValueConst arg)
+{
+	JSPropertyEnum *tab;
+	uint32_t n = 0;
+
+	if (JS_GetOwnPropertyNames(s->ctx, &tab, &n, v, JS_GPN_STRING_MASK))
+		return false;
+	JS_FreePropertyEnum(s->ctx, tab, n);
+	return n == 1 + !JS_IsUndefined(arg);
 }
 
 /* Takes v, an object. */
@@ -150,6 +278,7 @@ static JSValue revive(struct reader *s, JSValue v)
 {
 	JSValue tag, arg;
 	const char *name;
+	bool alone;
 
 	if (quick_stack_low(s->ctx)) {
 		JS_FreeValue(s->ctx, v);
@@ -174,6 +303,7 @@ static JSValue revive(struct reader *s, JSValue v)
 		return JS_EXCEPTION;
 	}
 	arg = quick_data_property(s->ctx, v, s->value);
+	alone = is_tag(s, v, arg);
 	JS_FreeValue(s->ctx, v);
 	name = JS_ToCString(s->ctx, tag);
 	JS_FreeValue(s->ctx, tag);
@@ -181,7 +311,7 @@ static JSValue revive(struct reader *s, JSValue v)
 		JS_FreeValue(s->ctx, arg);
 		return JS_EXCEPTION;
 	}
-	v = from_tag(s, name, arg);
+	v = alone ? from_tag(s, name, arg) : bad(s, name, arg);
 	JS_FreeCString(s->ctx, name);
 	return v;
 }
@@ -205,4 +335,18 @@ JSValue serial_parse(JSContext *ctx, const char *text, size_t len)
 	JS_FreeAtom(ctx, s.tag);
 	JS_FreeAtom(ctx, s.value);
 	return v;
+}
+
+int serial_start(JSContext *ctx)
+{
+	const JSClassDef def = { .class_name = "Object" };
+	JSValue plain = JS_NewObject(ctx);
+
+	JS_NewClassID(guest.rt, &guest.tag_class);
+	if (JS_IsException(plain) ||
+	    JS_NewClass(guest.rt, guest.tag_class, &def))
+		return -1;
+	JS_SetClassProto(ctx, guest.tag_class, JS_GetPrototype(ctx, plain));
+	JS_FreeValue(ctx, plain);
+	return 0;
 }

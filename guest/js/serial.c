@@ -9,6 +9,7 @@
  *   {"$redoma":"bytes","value":"base64"}  {"$redoma":"-0"}
  *   {"$redoma":"map","value":[[k,v],…]}   {"$redoma":"undefined"}
  *   {"$redoma":"set","value":[v,…]}       {"$redoma":"object","value":{…}}
+ * and, as they came: decimal, time, duration, complex
  */
 #include <math.h>
 #include <stdio.h>
@@ -378,7 +379,8 @@ static int print_entries(struct printer *s, JSValueConst v,
 	if (JS_GetOwnPropertyNames(s->ctx, &tab, &n, v,
 				   JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY))
 		return -1;
-	for (i = 0; i < n; i++)
+	/* It was a tag when it came. */
+	for (i = 0; i < n && JS_GetClassID(v) != guest.tag_class; i++)
 		wrap = wrap || tab[i].atom == s->tag;
 	r = (wrap && puts_(s, "{\"$redoma\":\"object\",\"value\":")) ||
 	    puts_(s, "{");

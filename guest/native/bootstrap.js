@@ -85,6 +85,11 @@ function unpack(body) {
 
 /* ---- values ---- */
 
+/* A class of the program's own may have any methods. */
+const {getTime, toISOString} = Date.prototype;
+/* Tags that the language has no value for: they go out as they came. */
+const held = new WeakSet();
+
 const tag = (kind, value) => value === undefined ? {$redoma: kind}
 						 : {$redoma: kind, value};
 
@@ -128,9 +133,11 @@ function carryObject(v, at, above) {
 	if (typeof v.toJSON === 'function' && !(v instanceof Date) &&
 	    !Buffer.isBuffer(v))
 		return carry(v.toJSON(), at, above);
+	if (held.has(v))
+		return tag(v.$redoma, carry(v.value));
 	if (v instanceof Date)
-		return tag('date', Number.isNaN(v.getTime())
-			? '' : v.toISOString());
+		return tag('date', Number.isNaN(getTime.call(v))
+			? '' : toISOString.call(v));
 	if (ArrayBuffer.isView(v) || v instanceof ArrayBuffer) {
 		const bytes = ArrayBuffer.isView(v)
 			? Buffer.from(v.buffer, v.byteOffset, v.byteLength)
@@ -153,7 +160,7 @@ function carry(v, at = 'value', above = []) {
 	case 'number':
 		return carryNumber(v);
 	case 'bigint':
-		return tag('bigint', v.toString());
+		return tag('bigint', String(v));
 	case 'object':
 		return v === null ? null : carryObject(v, at, above);
 	default:
@@ -161,15 +168,88 @@ function carry(v, at = 'value', above = []) {
 	}
 }
 
-const REVIVE = {
-	'bigint': (v) => BigInt(v), 'date': (v) => new Date(v),
-	'bytes': (v) => new Uint8Array(Buffer.from(v, 'base64')),
-	'nan': () => NaN, 'inf': () => Infinity, '-inf': () => -Infinity,
-	'-0': () => -0, 'undefined': () => undefined,
-	'map': (v) => new Map(v.map(([k, x]) => [revive(k), revive(x)])),
-	'set': (v) => new Set(v.map(revive)),
-	'object': (v) => reviveFields(v),
+/* How the text of a tag is spelt, and no other way (docs/guide/result.md); the
+ * same in guest/py/carry.py and guest/js/spell.c. */
+const CLOCK = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{3}|\\.\\d{6})?';
+const ZONE = '[+-](?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{6})?)?';
+const SPELT = {
+	'bigint': /^(?:0|-?[1-9]\d*)$/,
+	'bytes': /^[A-Za-z0-9+/]*={0,2}$/,
+	'decimal':
+		/^-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity|s?NaN\d*)$/,
+	'date': new RegExp('^(?:|((?:\\d{4}|[+-]\\d{6})-\\d\\d-\\d\\d)' +
+		`(?:T${CLOCK}(?:Z|${ZONE})?)?)$`),
+	'time': new RegExp(`^${CLOCK}(?:${ZONE})?$`),
+	'duration': /^-?PT\d+(?:\.\d{1,6})?S$/,
 };
+const BAD = Symbol('what is no value of its kind');
+
+function reviveBytes(text) {
+	const b = Buffer.from(text, 'base64');
+	return b.toString('base64') === text ? new Uint8Array(b) : BAD;
+}
+
+/* No other day in the place of one that there is not. */
+function reviveDate(text) {
+	const day = SPELT.date.exec(text)[1];
+	const v = new Date(text);
+	const same = day === undefined || new Date(`${day}T00:00:00Z`)
+		.toJSON()?.startsWith(day);
+	return same && (!text || !Number.isNaN(v.getTime())) ? v : BAD;
+}
+
+function hold(kind, value) {
+	const v = Object.freeze({$redoma: kind, value: Object.freeze(value)});
+	held.add(v);
+	return v;
+}
+
+function reviveComplex(v) {
+	const both = v.map(revive);
+	return both.length === 2 && both.every((x) => typeof x === 'number')
+		? hold('complex', both) : BAD;
+}
+
+const isPair = (v) => Array.isArray(v) && v.length === 2;
+const NOTHING = {'nan': NaN, 'inf': Infinity, '-inf': -Infinity, '-0': -0,
+		 'undefined': undefined};
+const OF_TEXT = {
+	'bigint': (v) => BigInt(v), 'bytes': reviveBytes, 'date': reviveDate,
+	'decimal': (v) => hold('decimal', v), 'time': (v) => hold('time', v),
+	'duration': (v) => hold('duration', v),
+};
+const OF_LIST = {
+	'map': (v) => v.every(isPair)
+		? new Map(v.map(([k, x]) => [revive(k), revive(x)])) : BAD,
+	'set': (v) => new Set(v.map(revive)), 'tuple': (v) => v.map(revive),
+	'complex': reviveComplex,
+};
+
+function ofTag(kind, v, alone) {
+	if (alone)
+		return Object.hasOwn(NOTHING, kind) ? NOTHING[kind] : BAD;
+	if (typeof v === 'string')
+		return Object.hasOwn(OF_TEXT, kind) && SPELT[kind].test(v)
+			? OF_TEXT[kind](v) : BAD;
+	if (Array.isArray(v))
+		return Object.hasOwn(OF_LIST, kind) ? OF_LIST[kind](v) : BAD;
+	return kind === 'object' && v !== null && typeof v === 'object'
+		? reviveFields(v) : BAD;
+}
+
+/* A tag has nothing beside its value. */
+function reviveTag(tag) {
+	const alone = !Object.hasOwn(tag, 'value');
+	const v = Object.keys(tag).length === (alone ? 1 : 2)
+		? ofTag(tag.$redoma, tag.value, alone) : BAD;
+	if (v !== BAD)
+		return v;
+	const kind = tag.$redoma.slice(0, 40);
+	throw new TypeError(`input: the $redoma tag '${kind}' cannot be ` +
+		`read: ${typeof tag.value === 'string'
+			? `'${tag.value.slice(0, 80)}' is no ${kind}`
+			: 'it is unknown, or its value is of another type'}`);
+}
 
 function reviveFields(v) {
 	const out = {};
@@ -184,11 +264,8 @@ function revive(v) {
 		return v.map(revive);
 	if (v === null || typeof v !== 'object')
 		return v;
-	if (!Object.hasOwn(v, '$redoma'))
-		return reviveFields(v);
-	if (!Object.hasOwn(REVIVE, v.$redoma))
-		throw new TypeError(`unknown tag ${v.$redoma} in the input`);
-	return REVIVE[v.$redoma](v.value);
+	return Object.hasOwn(v, '$redoma') && typeof v.$redoma === 'string'
+		? reviveTag(v) : reviveFields(v);
 }
 
 /* ---- tools ---- */
@@ -419,6 +496,8 @@ function prepare(request) {
 }
 
 async function execute(request) {
+	globalThis.input = request.input === null
+		? undefined : revive(JSON.parse(request.input));
 	return prepare(request)();
 }
 
@@ -536,8 +615,6 @@ async function warmUp() {
 const require_ = Module.createRequire('/');
 
 function setGlobals(request) {
-	globalThis.input = request.input === null
-		? undefined : revive(JSON.parse(request.input));
 	globalThis.require = require_;
 	process.argv = [process.execPath, request.name,
 			...request.argv.slice(1)];

@@ -36,25 +36,33 @@ def digits(convert, v):
         sys.set_int_max_str_digits(most)
 
 
+# A class of the program's own may have any methods.  So what stands behind a tag
+# is what the methods of the classes that we know say: a subclass cannot put
+# there what is none of its kind.
+
 def carry_number(v):
     if isinstance(v, int):
-        return int(v) if abs(v) <= 2 ** 53 - 1 else tagged("bigint",
-                                                         digits(str, int(v)))
+        v = int.__index__(v)
+        return v if abs(v) <= 2 ** 53 - 1 else tagged("bigint",
+                                                      digits(str, v))
+    v = float.__float__(v)
     if v != v:
         return tagged("nan")
     if v in (math.inf, -math.inf):
         return tagged("inf" if v > 0 else "-inf")
     if v == 0 and math.copysign(1, v) < 0:
         return tagged("-0")
-    return int(v) if v.is_integer() and abs(v) < 2 ** 53 else float(v)
+    return int(v) if v.is_integer() and abs(v) < 2 ** 53 else v
 
 
 def carry_date(v):
     """A day, a time of a place that is not named, or an instant."""
     if not isinstance(v, datetime.datetime):
-        return tagged("date", v.isoformat())
+        return tagged("date", datetime.date.isoformat(v))
     if v != v:  # pandas' NaT is a datetime; as JavaScript's invalid date
         return tagged("date", "")
+    v = datetime.datetime.combine(datetime.datetime.date(v),
+                                  datetime.datetime.timetz(v))
     micro = v.microsecond
     if v.utcoffset() is None:
         return tagged("date", v.isoformat(
@@ -69,7 +77,8 @@ def carry_date(v):
 
 def carry_duration(v):
     """As ISO 8601 has it, in seconds."""
-    micro = (v.days * 86400 + v.seconds) * 10 ** 6 + v.microseconds
+    micro = datetime.timedelta.__floordiv__(
+        v, datetime.timedelta(microseconds=1))
     seconds, part = divmod(abs(micro), 10 ** 6)
     part = f".{part:06}".rstrip("0") if part else ""
     return tagged("duration", f"{'-' if micro < 0 else ''}PT{seconds}{part}S")
@@ -121,14 +130,15 @@ def carry(v, at="value", above=()):
     if isinstance(v, (bytes, bytearray, memoryview)):
         return tagged("bytes", base64.b64encode(bytes(v)).decode())
     if isinstance(v, decimal.Decimal):
-        return tagged("decimal", str(v))
+        return tagged("decimal", decimal.Decimal.__str__(v))
     if isinstance(v, datetime.date):
         return carry_date(v)
     if isinstance(v, datetime.time):
-        return tagged("time", v.isoformat())
+        return tagged("time", datetime.time.isoformat(v))
     if isinstance(v, datetime.timedelta):
         return carry_duration(v)
     if isinstance(v, complex):
+        v = complex.__pos__(v)
         return tagged("complex", [carry(v.real), carry(v.imag)])
     return carry_parts(v, at, above)
 
@@ -161,6 +171,19 @@ def carried(v, at="value"):
 
 # ---- and back ----
 
+# How the text of a tag is spelt, and no other way (docs/guide/result.md); the
+# same in guest/js/spell.c and guest/native/bootstrap.js.
+CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3}|\.\d{6})?"
+ZONE = r"[+-](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{6})?)?"
+SPELT = {kind: re.compile(pattern, re.ASCII) for kind, pattern in (
+    ("bigint", r"0|-?[1-9]\d*"),
+    ("decimal", r"-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity|s?NaN\d*)"),
+    ("date", rf"|(?:\d{{4}}|[+-]\d{{6}})-\d\d-\d\d"
+             rf"(?:T{CLOCK}(?:Z|{ZONE})?)?"),
+    ("time", rf"{CLOCK}(?:{ZONE})?"),
+    ("duration", r"(-?)PT(\d+)(?:\.(\d{1,6}))?S"))}
+
+
 def revive_date(text):
     if not text:
         return None
@@ -169,13 +192,17 @@ def revive_date(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-DURATION = re.compile(r"(-?)PT(\d+)(?:\.(\d{1,6}))?S", re.ASCII)
-
-
 def revive_duration(text):
-    sign, seconds, part = DURATION.fullmatch(text).groups()
+    sign, seconds, part = SPELT["duration"].fullmatch(text).groups()
     micro = int(seconds) * 10 ** 6 + int((part or "").ljust(6, "0"))
     return datetime.timedelta(microseconds=-micro if sign else micro)
+
+
+def revive_bytes(text):
+    v = base64.b64decode(text)
+    if base64.b64encode(v).decode() != text:
+        raise ValueError
+    return v
 
 
 # What the value of a tag is, and what is made of it.
@@ -183,17 +210,27 @@ OF_NOTHING = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf, "-0": -0.0,
               "undefined": None}
 OF_TEXT = {
     "bigint": lambda t: digits(int, t), "date": revive_date,
-    "bytes": lambda t: base64.b64decode(t, validate=True),
-    "decimal": decimal.Decimal, "time": datetime.time.fromisoformat,
-    "duration": revive_duration,
+    "bytes": revive_bytes, "decimal": decimal.Decimal,
+    "time": datetime.time.fromisoformat, "duration": revive_duration,
 }
 
 
 def of_text(kind, text):
     try:
+        if kind in SPELT and not SPELT[kind].fullmatch(text):
+            raise ValueError
         return OF_TEXT[kind](text)
-    except (ArithmeticError, AttributeError, TypeError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):
         raise ValueError(f"{text!r:.80} is no {kind}") from None
+
+
+def is_pair(v):
+    return isinstance(v, list) and len(v) == 2
+
+
+def is_number(v):
+    return type(v) in (int, float) or \
+        isinstance(v, dict) and type(revive(v)) is float
 
 
 def of_list(kind, v, firm):
@@ -201,15 +238,21 @@ def of_list(kind, v, firm):
         v = revive(v, True)
         return frozenset(v) if firm else set(v)
     if kind == "map":
+        if not all(map(is_pair, v)):
+            raise ValueError("it is no list of [key, value]")
         return {revive(k, True): revive(x) for k, x in v}
     if kind == "tuple":
         return tuple(revive(x, firm) for x in v)
-    real, imaginary = revive(v)
-    return complex(real, imaginary)
+    if not is_pair(v) or not all(map(is_number, v)):
+        raise ValueError("it is no [real, imaginary]")
+    return complex(*map(revive, v))
 
 
-def of_tag(kind, v, firm):
-    if kind in OF_NOTHING:
+def of_tag(kind, tag, firm):
+    v = tag.get("value")
+    if len(tag) != 1 + ("value" in tag):
+        raise ValueError("a tag has nothing but its value")
+    if kind in OF_NOTHING and len(tag) == 1:
         return OF_NOTHING[kind]
     if kind in OF_TEXT and isinstance(v, str):
         return of_text(kind, v)
@@ -232,8 +275,8 @@ def revive(v, firm=False):
     if not isinstance(kind, str):
         return {k: revive(x) for k, x in v.items()}
     try:
-        return of_tag(kind, v.get("value"), firm)
-    except (TypeError, ValueError) as e:
+        return of_tag(kind, v, firm)
+    except (OverflowError, TypeError, ValueError) as e:
         raise ValueError(f"the tag {kind!r:.40} cannot be read: {e}") from None
 
 

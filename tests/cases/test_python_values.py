@@ -2,7 +2,7 @@
 """What Python's types travel as, in the image and in the native tier; the data
 image's are in tests/data/check.py.
 
-test-seconds: 240
+test-seconds: 400
 """
 import pathlib
 import sys
@@ -54,12 +54,62 @@ def _():
                value="Decimal('1.10')")
 
 
-@case("a value whose text is none is an error, and not left out")
+JS_TIERS = [("JavaScript's image", js), ("native JavaScript", nodejs)]
+
+for _tier, _run in TIERS + JS_TIERS:
+    @case(f"{_tier}: a tag is spelt in one way")
+    def _(run=_run):
+        check_spellings(run, 1 if run in (python, js) else 7)
+
+for _tier, _run in TIERS:
+    @case(f"{_tier}: a class of the program's own forges no tag")
+    def _(run=_run):
+        check_forgeries(run)
+
+HELD = """[D('1.10'), d.time(3, 4), d.timedelta(seconds=1.5),
+complex(1, math.nan), {D(1): d.time(1)}]"""
+
+for _tier, _run in JS_TIERS:
+    @case(f"{_tier}: what it has no value for goes out as it came")
+    def _(run=_run):
+        there = json_module.dumps(python(SETUP + HELD).json["value"])
+        expect(run("input", "--input", there), "ok",
+               value=json_module.loads(there))
+        kinds = run("input.slice(0, 4).map(v => [typeof v, v.$redoma, "
+                    "Object.isFrozen(v), Object.isFrozen(v.value), "
+                    "String(v.value)])", "--input", there)
+        expect(kinds, "ok", value=[
+            ["object", "decimal", True, True, "1.10"],
+            ["object", "time", True, True, "03:04:00"],
+            ["object", "duration", True, True, "PT1.5S"],
+            ["object", "complex", True, True, "1,NaN"]])
+        # No other data is taken for a tag: what a program made is its data.
+        for code in ("({ ...input[0] })", "structuredClone(input[0])",
+                     "JSON.parse(JSON.stringify(input[0]))",
+                     "({ $redoma: 'decimal', value: '1.10' })"):
+            expect(run(code, "--input", there), "ok",
+                   value=tag("object", tag("decimal", "1.10")))
+        for code in ("input[0].value = 'x'", "input[0].more = 1",
+                     "input[3].value.push(1)"):
+            expect(run(f"'use strict'; {code}", "--input", there), "error",
+                   says="TypeError")
+        expect(run("input", "--input", json_module.dumps(
+            tag("tuple", [tag("tuple", [1])]))), "ok", value=[[1]])
+
+    @case(f"{_tier}: a date's own methods forge no tag")
+    def _(run=_run):
+        expect(run("class D extends Date { toISOString() { return 'a lie' } "
+                   "getTime() { return 7 } }; new D(0)"), "ok",
+               value=tag("date", "1970-01-01T00:00:00.000Z"))
+
+
+@case("a value goes through JavaScript and is Python's again")
 def _():
-    for _, run in TIERS:
-        expect(run("import decimal\nclass D(decimal.Decimal):\n"
-                   "  def __str__(self): return '\\ud800'\nD(1)"), "error",
-               says="surrogates not allowed")
+    there = json_module.dumps(python(SETUP + HELD).json["value"])
+    for _, run in JS_TIERS:
+        back = json_module.dumps(run("input", "--input", there).json["value"])
+        expect(python(f"{SETUP}repr(input_data) == repr({HELD})", "--input",
+                      back), "ok", value=True)
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ def _():
         str(1 << 80), "Date", "Uint8Array", "NaN", "Infinity", "-Infinity",
         "-0", "undefined", "Map", "Set", "Object"])
     for bad, says in (('{"$redoma": "fly"}', "$redoma"),
-                      ('{"$redoma": "bigint", "value": "x"}', "BigInt"),
+                      ('{"$redoma": "bigint", "value": "x"}', "'x' is no bigint"),
                       ('{"$redoma": "bytes", "value": 7}', "$redoma"),
                       ('{"$redoma": "map", "value": 1}', "$redoma"),
                       ('{"$redoma": "inf", "value": "-"}', "$redoma")):
