@@ -60,6 +60,7 @@ struct arrow {
 	struct flat flat;         /* the same bytes */
 	struct flat_list buffers; /* of the batch */
 	uint64_t messages, rows, row, bytes;
+	uint64_t empty_rows; /* of a table that has no column but of nulls */
 	/* What one step looks at. */
 	struct buf there, texts, views, sizes, room;
 };

@@ -7,7 +7,8 @@
 
 #define WHERE "table"
 #define NAME_MAX_BYTES 4096u
-#define DICTIONARY_MAX ((uint64_t)256 << 20) /* bytes of texts */
+#define DICTIONARIES_MAX ((uint64_t)256 << 20) /* bytes of all of them */
+#define EMPTY_ROWS_MAX ((uint64_t)1 << 24) /* that no byte of the table needs */
 #define CELL_BYTES 4u /* what a cell counts of a block, beside its text */
 
 void arrow_free(struct arrow *a)
@@ -180,10 +181,11 @@ int arrow_open(struct table *t, struct redoma_error *err)
 static int too_large(const struct arrow_dictionary *d, struct redoma_error *err)
 {
 	return err_set(err, REDOMA_E_INVALID, WHERE,
-		       "dictionary %lld of the Arrow table has more than %llu "
-		       "MiB: write its column as utf8",
-		       (long long)d->id,
-		       (unsigned long long)DICTIONARY_MAX >> 20);
+		       "the dictionaries of the Arrow table have more than "
+		       "%llu MiB together with dictionary %lld: write its "
+		       "column as utf8",
+		       (unsigned long long)DICTIONARIES_MAX >> 20,
+		       (long long)d->id);
 }
 
 /* n of its values, from a->row on. */
@@ -222,6 +224,18 @@ static struct arrow_dictionary *dictionary_of(struct arrow *a, int64_t id)
 	return NULL;
 }
 
+static bool have_room(const struct arrow *a, uint64_t texts)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < a->n_dictionaries; i++)
+		sum += a->dictionaries[i].heap.len +
+		       a->dictionaries[i].entries.len;
+	return texts <= DICTIONARIES_MAX &&
+	       sum + texts + a->rows * sizeof(struct arrow_text) <=
+		       DICTIONARIES_MAX;
+}
+
 static int take_dictionary(struct arrow *a, const struct flat_table *head,
 			   struct redoma_error *err)
 {
@@ -239,14 +253,11 @@ static int take_dictionary(struct arrow *a, const struct flat_table *head,
 	if (r)
 		return r;
 	if (!more) {
-		buf_clear(&d->entries);
-		buf_clear(&d->heap);
+		buf_done(&d->entries);
+		buf_done(&d->heap);
 	}
 	d->there = true;
-	if (c.texts.len > DICTIONARY_MAX ||
-	    d->heap.len + d->entries.len + c.texts.len +
-			    a->rows * sizeof(struct arrow_text) >
-		    DICTIONARY_MAX)
+	if (!have_room(a, c.texts.len))
 		return too_large(d, err);
 	while (a->row < a->rows && !r) {
 		uint64_t n = a->rows - a->row;
@@ -261,6 +272,26 @@ static int take_dictionary(struct arrow *a, const struct flat_table *head,
 
 /* ---- rows ---- */
 
+/* Rows of nulls alone take no bytes: a few would promise billions of them. */
+static int take_batch(struct table *t, const struct flat_table *head,
+		      struct redoma_error *err)
+{
+	struct arrow *a = t->arrow;
+	int r = arrow_batch(a, head, a->columns, t->n_columns, err);
+
+	for (size_t i = 0; i < t->n_columns; i++)
+		if (a->columns[i].type.kind != ARROW_NULL)
+			return r;
+	a->empty_rows += a->rows;
+	if (r || a->empty_rows <= EMPTY_ROWS_MAX)
+		return r;
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "all columns of the Arrow table are of type null, and "
+		       "it has more than %llu rows: write one column of "
+		       "another type, as a number of each row",
+		       (unsigned long long)EMPTY_ROWS_MAX);
+}
+
 /* The next batch, with the dictionaries before it.  a->over: there is none. */
 static int next_batch(struct table *t, struct redoma_error *err)
 {
@@ -274,8 +305,7 @@ static int next_batch(struct table *t, struct redoma_error *err)
 			return r;
 		switch (kind) {
 		case ARROW_BATCH:
-			return arrow_batch(a, &head, a->columns, t->n_columns,
-					   err);
+			return take_batch(t, &head, err);
 		case ARROW_DICTIONARY:
 			r = take_dictionary(a, &head, err);
 			if (r)

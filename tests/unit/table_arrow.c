@@ -166,8 +166,12 @@ static uint32_t put_schema(struct flat_out *o, const struct spec *s)
 
 	list = flat_put_list(o, (uint32_t)s->nodes, 4);
 	flat_link(o, slots[1].at, list);
-	for (int i = 0; i < s->nodes; i++)
-		flat_link(o, list + 4 + 4 * (uint32_t)i, put_field(o, s));
+	for (int i = 0; i < s->nodes; i++) {
+		struct spec field = *s;
+
+		field.id += i;
+		flat_link(o, list + 4 + 4 * (uint32_t)i, put_field(o, &field));
+	}
 	return at;
 }
 
@@ -381,6 +385,55 @@ static void an_index_is_in_its_dictionary(void **state)
 	(void)state;
 }
 
+/* Each has less than they may have together: offsets alone, of empty texts. */
+static void dictionaries_have_a_bound_together(void **state)
+{
+	const int64_t n = 9000000, bytes = 4 * (n + 2);
+	struct spec coded =
+		WITH(schema, s_.dictionary = true; s_.nodes = 2; s_.id = 7);
+	struct spec words = WITH(
+		batch, s_.kind = 2; s_.body = bytes; s_.rows = s_.node_rows = n;
+		s_.spans[1][1] = bytes; s_.spans[2][0] = s_.spans[2][1] = 0);
+	CLEANUP_FD int fd = memfd_create("arrow", MFD_CLOEXEC);
+	struct answer a;
+	off_t end = 0;
+
+	for (int i = 0; i < 3; i++) {
+		CLEANUP(buf_done) struct buf b = {0};
+
+		/* The first of them comes twice, in its own place. */
+		words.id = i < 2 ? 7 : 8;
+		if (!i)
+			put_message(&b, &coded);
+		put_message(&b, &words);
+		assert_int_equal(pwrite(fd, b.data, b.len, end), b.len);
+		end += (off_t)b.len + bytes;
+		assert_int_equal(ftruncate(fd, end), 0);
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		a = read_fd(fd);
+		if (i < 2)
+			assert_int_equal(a.code, 0);
+	}
+	refused(a, "together with dictionary 8");
+	(void)state;
+}
+
+static void rows_that_need_no_bytes_have_a_bound(void **state)
+{
+	struct spec nulls = WITH(schema, s_.type = 1);
+	struct spec rows = WITH(batch, s_.buffers = 0;
+				s_.rows = s_.node_rows = 70000);
+	struct answer a = read_two(&nulls, &rows, offsets);
+
+	assert_int_equal(a.code, 0);
+	assert_int_equal(a.rows, 70000);
+	rows.rows = rows.node_rows = (1 << 24) + 1;
+	a = read_two(&nulls, &rows, offsets);
+	refused(a, "columns of the Arrow table are of type null");
+	assert_int_equal(a.rows, 0);
+	(void)state;
+}
+
 static void other_files_are_named(void **state)
 {
 	static const struct {
@@ -441,6 +494,8 @@ int main(void)
 		cmocka_unit_test(batches_are_refused),
 		cmocka_unit_test(texts_and_indices_lie_inside),
 		cmocka_unit_test(an_index_is_in_its_dictionary),
+		cmocka_unit_test(dictionaries_have_a_bound_together),
+		cmocka_unit_test(rows_that_need_no_bytes_have_a_bound),
 		cmocka_unit_test(other_files_are_named),
 		cmocka_unit_test(a_pipe_holds_so_much),
 	};
