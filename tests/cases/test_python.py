@@ -305,7 +305,24 @@ def _():
     need((out / "a.txt").read_text() == "made", "the file is not there")
 
 
+@case("files in the encodings of East Asia")
+def _():
+    for codec, text in (("gbk", "汉字"), ("shift_jis", "あ"), ("big5", "漢字"),
+                        ("euc_kr", "한글")):
+        there = write("there.txt", text.encode(codec) + b"\r\n")
+        expect(python(f"with open('/d/t', encoding='{codec}') as f: x = f.read()"
+                      f"\nb = '{text}'.encode('{codec}').hex()\n[x, b]",
+                      "--read", f"{there}=/d/t"), "ok",
+               value=[text + "\n", text.encode(codec).hex()])
+
+
 LIBRARY = [
+    ("s = '漢字'\n[c for c in ('big5', 'big5hkscs', 'cp932', 'cp950', 'euc_jis_2004',"
+     " 'euc_jisx0213', 'euc_jp', 'gb18030', 'gb2312', 'gbk', 'hz', 'iso2022_jp',"
+     " 'iso2022_jp_1', 'iso2022_jp_2', 'iso2022_jp_2004', 'iso2022_jp_3',"
+     " 'iso2022_jp_ext', 'shift_jis', 'shift_jis_2004', 'shift_jisx0213', 'cp949',"
+     " 'euc_kr', 'iso2022_kr', 'johab') if (s if c[:2] != 'gb' and c != 'hz' else"
+     " '汉字').encode(c).decode(c)[1:] != '字']", []),
     ("import zlib\nzlib.decompress(zlib.compress(b'ab' * 99))[:2].decode()",
      "ab"),
     ("import bz2\nbz2.decompress(bz2.compress(b'ab' * 99))[:2].decode()", "ab"),
