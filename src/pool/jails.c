@@ -215,13 +215,25 @@ static int gone(struct redoma_error *err)
 		       "published; run it again");
 }
 
-/* All that a channel can say is that its other end is gone; a spawner that had
- * a last word said why. */
-static int explain(int r, const struct redoma_error *why,
+/* All that a channel can say is that its other end is gone, or says nothing; a
+ * spawner that had a last word said why. */
+static int explain(int r, const struct redoma_error *why, uint64_t waited_us,
 		   struct redoma_error *err)
 {
-	if (r == REDOMA_E_WORKER && !strcmp(why->where, "wire"))
+	bool wire = !strcmp(why->where, "wire");
+
+	if (r == REDOMA_E_WORKER && wire)
 		return gone(err);
+	if (r == REDOMA_E_BUSY && wire)
+		return err_set(err, r, WHERE,
+			       "redoma-spawner, which holds the jail of this "
+			       "run, did not answer in %" PRIu64 " s and was "
+			       "ended, and the program with it: the machine "
+			       "has too much to do, or the file system of a "
+			       "grant "
+			       "does not answer; run it again, or without that "
+			       "grant",
+			       waited_us / 1000000);
 	if (r && err)
 		*err = *why;
 	return r;
@@ -262,7 +274,7 @@ int jails_admit(struct jails *j, struct slot *slot,
 	struct spawner *s = owner(j, slot);
 	struct native_admit m = a->limits;
 	struct native_admitted said;
-	struct redoma_error why;
+	struct redoma_error why = {0};
 	int r;
 
 	if (!s)
@@ -273,7 +285,7 @@ int jails_admit(struct jails *j, struct slot *slot,
 	if (r) {
 		/* Its answer could still come, and be taken for another's. */
 		remove_spawner(j, s);
-		return explain(r, &why, err);
+		return explain(r, &why, ADMIT_US, err);
 	}
 	if (said.slot == slot->number && said.rc < 0) {
 		close_fds(s);
@@ -296,7 +308,7 @@ int jails_end(struct jails *j, struct slot *slot, bool early,
 	struct spawner *s = owner(j, slot);
 	uint64_t until = clock_monotonic_us() + END_US;
 	struct native_end m = {slot->number, early};
-	struct redoma_error why;
+	struct redoma_error why = {0};
 	int r;
 
 	*ret = (struct native_dead){.end = {.slot = slot->number}};
@@ -312,5 +324,5 @@ int jails_end(struct jails *j, struct slot *slot, bool early,
 	}
 	if (r)
 		remove_spawner(j, s);
-	return explain(r, &why, err);
+	return explain(r, &why, END_US, err);
 }

@@ -91,6 +91,12 @@ static uint32_t top_of(const struct tree *t, uint32_t node, int32_t grant)
 	return node;
 }
 
+/* The host's trouble, and no word of the guest's or the policy's. */
+static bool is_trouble(int e)
+{
+	return e == EIO || e == EMFILE || e == ENFILE || e == ENOMEM;
+}
+
 static uint32_t new_stage(struct wasi *w, int32_t grant, uint32_t node,
 			  struct wasi_opened *ret)
 {
@@ -105,8 +111,8 @@ static uint32_t new_stage(struct wasi *w, int32_t grant, uint32_t node,
 				  WASI_OPEN_WRITE | WASI_OPEN_CREATE, ret);
 	if (e == EDQUOT)
 		return not_made(w, grant, WASI_LACKS_FILES);
-	if (e == ENOSPC)
-		return not_made(w, grant, WASI_LACKS_SPACE);
+	if (e == ENOSPC || is_trouble(e))
+		not_made(w, grant, WASI_LACKS_SPACE);
 	if (e)
 		return wasi_errno(w, e);
 	if (ret->fd < 0)

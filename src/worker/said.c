@@ -189,7 +189,8 @@ static void judge_files(const struct said *s, struct run_result *ret)
 				      "more than max_files was written"},
 		[WASI_LACKS_SPACE] = {REDOMA_STATUS_ERROR, "PublishError",
 				      "the host could not keep all that was "
-				      "written, as when its disk is full"},
+				      "written, as when its disk is full or it "
+				      "has no more descriptors"},
 	};
 	struct outcome *o = &ret->outcome;
 

@@ -80,7 +80,7 @@ static int answer(struct channel *c, const struct frame *f, const void *body)
 		return admit(c, &a);
 	}
 	memcpy(&e, body, sizeof e);
-	return end(c, e.slot);
+	return e.early ? 0 : end(c, e.slot); /* no word today */
 }
 
 /* With `park` a jail is there at once, else only the word that none can be. */
@@ -169,6 +169,26 @@ static void a_refusal_leaves_the_next_jail(void **state)
 	jails_free(j);
 }
 
+static void a_spawner_that_says_nothing_is_named(void **state)
+{
+	struct redoma_error err = {0};
+	struct native_dead dead;
+	struct slot *slot = NULL;
+	struct jails_want w;
+	struct jails *j = open_jails(1, 0, &w);
+	uint64_t n[2];
+
+	(void)state;
+	assert_int_equal(jails_take(j, &w, &slot, &err), 0);
+	assert_int_equal(jails_end(j, slot, true, &dead, &err), REDOMA_E_BUSY);
+	assert_non_null(strstr(err.text, "redoma-spawner"));
+	assert_non_null(strstr(err.text, "did not answer in 5 s"));
+	assert_non_null(strstr(err.text, "run it again"));
+	jails_count(j, &n[0], &n[1]);
+	assert_int_equal(n[0] + n[1], 0);
+	jails_free(j);
+}
+
 static void a_birth_that_is_waited_for_says_why(void **state)
 {
 	struct redoma_error err = {0};
@@ -222,6 +242,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_birth_that_fails_ends_no_run),
 		cmocka_unit_test(a_refusal_leaves_the_next_jail),
+		cmocka_unit_test(a_spawner_that_says_nothing_is_named),
 		cmocka_unit_test(a_birth_that_is_waited_for_says_why),
 		cmocka_unit_test(a_birth_that_never_comes_is_not_waited_for),
 	};

@@ -655,6 +655,55 @@ static void core_cannot_make_a_stage(void **state)
 	world_free(t);
 }
 
+static int bad_disk(void *data, uint32_t grant, const char *path,
+		    unsigned flags, struct wasi_opened *ret)
+{
+	(void)data, (void)grant, (void)path, (void)flags, (void)ret;
+	return EIO;
+}
+
+static int no_number(void *data, uint32_t grant, const char *path,
+		     unsigned flags, struct wasi_opened *ret)
+{
+	(void)data, (void)grant, (void)path, (void)flags, (void)ret;
+	return EMFILE;
+}
+
+static int no_place(void *data, uint32_t grant, const char *path,
+		    unsigned flags, struct wasi_opened *ret)
+{
+	(void)data, (void)grant, (void)path, (void)flags, (void)ret;
+	return EISDIR;
+}
+
+/* The host's trouble is told as itself, and is a loss; a name that cannot be
+ * is the guest's matter. */
+static void what_the_host_could_not_make_is_a_loss(void **state)
+{
+	static const struct {
+		int (*open)(void *data, uint32_t grant, const char *path,
+			    unsigned flags, struct wasi_opened *ret);
+		uint32_t code;
+		enum wasi_lack want;
+	} rows[] = {{bad_disk, W_IO, WASI_LACKS_SPACE},
+		    {no_number, W_MFILE, WASI_LACKS_SPACE},
+		    {no_open, W_NOSPC, WASI_LACKS_SPACE},
+		    {no_place, W_ISDIR, WASI_LACKS_NOTHING}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct world *t = world_new();
+
+		world_grant(t, GRANT_WRITE_DIR, "/w", NULL);
+		t->host.open = rows[i].open;
+		world_begin(t);
+		assert_int_equal(open_at(t, 3, "w/a", OFLAG_CREAT, WR),
+				 rows[i].code);
+		assert_int_equal(lacks(t), rows[i].want);
+		world_free(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -678,6 +727,7 @@ int main(void)
 		cmocka_unit_test(old_and_far_times_of_the_host),
 		cmocka_unit_test(removed_directory_is_empty_for_ever),
 		cmocka_unit_test(core_cannot_make_a_stage),
+		cmocka_unit_test(what_the_host_could_not_make_is_a_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
