@@ -129,6 +129,17 @@ def _():
             need(column(r) == ["3"], r.about())
 
 
+@case("a quote opens a field only as its first character")
+def _():
+    for lang in LANGS:
+        size = "LEN(b)"
+        table = 'a,b\n1, "x"\n2,"x"y\n3,x"y\n4,"x,y"\n5, "x,y"\n'
+        r = formula(table, size, lang=lang)
+        need(column(r) == ["4", "2", "3", "3", "#VALUE!"], r.about())
+        r = formula('a, "b"\n1,2\n', "col['\"b\"']", lang=lang)
+        need(column(r) == ["2"], r.about())
+
+
 @case("a kind that was stated rules")
 def _():
     for lang in LANGS:
