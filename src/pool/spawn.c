@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,24 +70,72 @@ static pid_t clone_raw(uint64_t flags, int *pidfd, int exit_signal)
 	return clone_child(&a);
 }
 
-/* In between: shares the caller's descriptors, so the pidfd that clone3 makes
- * here is valid there; only its number has to travel. */
+/* Room for one descriptor in a message. */
+union one_fd {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* An errno; if that is 0, with the descriptor. */
+static bool tell(int socket, int sys, int pidfd)
+{
+	struct iovec v = {&sys, sizeof sys};
+	union one_fd room = {0};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
+
+	if (!sys) {
+		m.msg_control = &room;
+		m.msg_controllen = sizeof room;
+		room.align.cmsg_len = CMSG_LEN(sizeof pidfd);
+		room.align.cmsg_level = SOL_SOCKET;
+		room.align.cmsg_type = SCM_RIGHTS;
+		memcpy(CMSG_DATA(&room.align), &pidfd, sizeof pidfd);
+	}
+	return sendmsg(socket, &m, MSG_NOSIGNAL) == sizeof sys;
+}
+
+/* -1 with errno, EIO if nobody told. */
+static int hear(int socket)
+{
+	int sys = EIO, fd = -1;
+	struct iovec v = {&sys, sizeof sys};
+	union one_fd room = {0};
+	struct msghdr m = {.msg_iov = &v,
+			   .msg_iovlen = 1,
+			   .msg_control = &room,
+			   .msg_controllen = sizeof room};
+	ssize_t n;
+
+	do {
+		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n == sizeof sys && !sys && CMSG_FIRSTHDR(&m)) {
+		memcpy(&fd, CMSG_DATA(&room.align), sizeof fd);
+		return fd_lift(fd);
+	}
+	/* It came, and there was no number for it. */
+	if (n == sizeof sys && !sys)
+		sys = EMFILE;
+	if (n >= 0)
+		errno = n == sizeof sys ? sys : EIO;
+	return -1;
+}
+
+/* In between, with descriptors of its own: whenever it is killed, what it has
+ * made goes with it. */
 static void middle(const struct spawn_request *q, int report)
 {
 	int pidfd = -1;
 	pid_t pid = clone_raw(CLONE_PIDFD | CLONE_CLEAR_SIGHAND, &pidfd,
 			      SIGCHLD);
-	int say = pid < 0 ? -errno : pidfd;
 
 	if (pid == 0)
 		exec_it(q);
-	if (write(report, &say, sizeof say) == sizeof say)
+	if (tell(report, pid < 0 ? errno : 0, pidfd))
 		_exit(0);
-	/* Nobody will hear of it: neither it nor its descriptor may stay. */
-	if (pid > 0) {
+	/* Nobody will hear of it. */
+	if (pid > 0)
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-		close(pidfd);
-	}
 	_exit(1);
 }
 
@@ -124,20 +174,19 @@ static int spawn_apart(const struct spawn_request *q, int *ret_pidfd,
 	CLEANUP_FD int in = -1;
 	CLEANUP_FD int out = -1;
 	sigset_t all, old;
-	int p[2], mid = -1, said = -EIO;
+	int p[2], mid = -1, said;
 	pid_t pid;
-	ssize_t n;
 
-	if (pipe2(p, O_CLOEXEC))
-		return err_sys(err, WHERE, "make a pipe");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p))
+		return err_sys(err, WHERE, "make a socket pair");
 	in = fd_lift(p[0]);
 	out = fd_lift(p[1]);
 	if (in < 0 || out < 0)
-		return err_sys(err, WHERE, "make a pipe");
+		return err_sys(err, WHERE, "make a socket pair");
 	/* No handler of the host may run in the processes made here. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = clone_raw(CLONE_FILES | CLONE_PIDFD, &mid, 0);
+	pid = clone_raw(CLONE_PIDFD, &mid, 0);
 	if (pid == 0)
 		middle(q, out);
 	if (pid > 0)
@@ -146,17 +195,11 @@ static int spawn_apart(const struct spawn_request *q, int *ret_pidfd,
 	if (pid < 0)
 		return err_sys(err, WHERE, "start a process");
 	close(TAKE_FD(out));
-	do {
-		n = read(in, &said, sizeof said);
-	} while (n < 0 && errno == EINTR);
-	if (n == sizeof said && said >= 0) {
-		*ret_pidfd = fd_lift(said);
-		if (*ret_pidfd >= 0)
-			return 0;
-		return err_sys(err, WHERE, "hold on to %s", q->path);
-	}
-	errno = n == sizeof said ? -said : EIO;
-	return err_sys(err, WHERE, "start %s", q->path);
+	said = hear(in);
+	if (said < 0)
+		return err_sys(err, WHERE, "start %s", q->path);
+	*ret_pidfd = said;
+	return 0;
 }
 
 int spawn_process(const struct spawn_request *q, int *ret_pidfd,

@@ -1,11 +1,15 @@
 /* Our own programs are started so that the host program does not notice. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "pool/spawn.h"
 
 static volatile sig_atomic_t heard;
@@ -99,6 +104,89 @@ static void a_missing_program_is_said(void **state)
 	assert_non_null(strstr(err.text, "/nonexistent/worker"));
 }
 
+static int descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+#define STARTS 600
+#define MIDDLE_US 600 /* what a start may take */
+
+struct hunt {
+	char children[64]; /* of the thread that starts them */
+	_Atomic int over;
+	int killed;
+	unsigned seed;
+};
+
+static void spin_us(uint64_t us)
+{
+	uint64_t until = clock_monotonic_us() + us;
+
+	while (clock_monotonic_us() < until)
+		;
+}
+
+/* Whoever is a child of ours is in the middle of a start, somewhere. */
+static void *kill_the_middle(void *arg)
+{
+	struct hunt *h = arg;
+
+	while (!atomic_load(&h->over)) {
+		char list[64];
+		int fd = open(h->children, O_RDONLY | O_CLOEXEC);
+		ssize_t n = fd < 0 ? -1 : read(fd, list, sizeof list - 1);
+		int pid;
+
+		if (fd >= 0)
+			close(fd);
+		if (n <= 0)
+			continue;
+		list[n] = '\0';
+		pid = atoi(list);
+		spin_us((uint64_t)rand_r(&h->seed) % MIDDLE_US);
+		h->killed += pid > 0 && !kill(pid, SIGKILL);
+	}
+	return NULL;
+}
+
+static void a_start_that_is_killed_leaves_no_descriptor(void **state)
+{
+	const char *const argv[] = {"true", NULL};
+	struct hunt h = {.over = 0};
+	int before, failed = 0;
+	pthread_t thread;
+
+	(void)state;
+	snprintf(h.children, sizeof h.children, "/proc/self/task/%d/children",
+		 (int)gettid());
+	before = descriptors();
+	assert_int_equal(pthread_create(&thread, NULL, kill_the_middle, &h), 0);
+	for (int i = 0; i < STARTS; i++) {
+		struct spawn_request q = {.path = "/bin/true", .argv = argv};
+		struct redoma_error err;
+		int pidfd = -1;
+
+		if (spawn_process(&q, &pidfd, &err))
+			failed++;
+		else
+			spawn_end(pidfd, 1000);
+	}
+	atomic_store(&h.over, 1);
+	pthread_join(thread, NULL);
+	assert_true(h.killed > 0);
+	assert_true(failed > 0);
+	print_message("# %d killed, %d starts failed\n", h.killed, failed);
+	assert_int_equal(descriptors(), before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +194,7 @@ int main(void)
 		cmocka_unit_test(inherits_no_environment),
 		cmocka_unit_test(the_host_hears_nothing),
 		cmocka_unit_test(a_missing_program_is_said),
+		cmocka_unit_test(a_start_that_is_killed_leaves_no_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
