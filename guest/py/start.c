@@ -9,6 +9,10 @@ static const char prelude[] = {
 #embed "prelude.py"
 	, 0
 };
+static const char shared[] = {
+#embed "shared.py"
+	, 0
+};
 static const char absent[] = {
 #embed "absent.py"
 	, 0
@@ -162,6 +166,7 @@ static void load_prelude(void)
 		fail("prelude", "no memory");
 	run_ours(absent, "<redoma>");
 	run_ours(prelude, "<redoma>");
+	run_ours(shared, "<redoma>");
 	run_ours(carry, "<redoma>");
 	run_ours(loop, "<redoma>");
 	run_ours(zone, "<redoma>");
