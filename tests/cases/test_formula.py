@@ -327,7 +327,7 @@ def _():
              "1 +" not in text and "compares" in text, text)
         need("^" not in said("IF(price;1;2)", lang, "-q")[1], "quiet")
         code, text = said("x" * 300 + ";" + "y" * 300, lang)
-        need("^ a comma" in text and max(map(len, text.splitlines())) < 120,
+        need("^ a formula is one" in text and max(map(len, text.splitlines())) < 120,
              text)
         for expr, says in (("prise * 2", 'did you mean "price"?'),
                            ("Sum(price)", "in capitals"),
