@@ -11,7 +11,6 @@
 
 #define WHERE "core"
 /* A worker that says nothing for so long is computing. */
-#define NUDGE_US 120u /* longer than a short run */
 #define SILENT_US 3000u
 
 void talk_done(struct talk *t)
@@ -277,7 +276,6 @@ int converse(struct redoma *h, struct slot *s, const struct errand *e,
 	t->cpu_before_us = w.cpu_before;
 	/* A worker that stops reading does not stop us. */
 	s->channel.send_by_us = w.wall_at_us;
-	s->channel.nudge_us = NUDGE_US;
 	r = send_errand(h, s, e, &why);
 	if (!r)
 		r = listen_on(h, s, e, t, &w, err);

@@ -13,6 +13,7 @@
 #include "base/here.h"
 #include "pool/zygote.h"
 
+#define NUDGE_US 120u /* longer than a short run */
 #define WHERE "pool"
 #define DEATH_US 1000000u /* a killed process that is not gone by then */
 #define DEATH_SOON_US 250000u /* or is only asked what it used */
@@ -188,11 +189,18 @@ static void evict(struct zygote *z)
 	slot_free(s);
 }
 
+/* One that is may have left its number to a process that is none of ours. */
+static bool is_reaped(int pidfd)
+{
+	return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) != 0;
+}
+
 /* The next workers are made on the CPUs but that one: where a run goes on they
  * would take turns of its caller's. */
 static void clear(struct zygote *z, int cpu)
 {
-	if (z->setup.n_cpus < 2 || z->off_cpu == cpu || z->ready.pid <= 0)
+	if (z->setup.n_cpus < 2 || z->off_cpu == cpu || z->ready.pid <= 0 ||
+	    is_reaped(z->self_fd))
 		return;
 	spread(z, z->ready.pid, cpu);
 	z->off_cpu = cpu;
@@ -315,6 +323,8 @@ static void settle(struct slot *s, const struct pool_want *w)
 	follow(s);
 	if (is_well_stocked(s->zygote))
 		clear(s->zygote, sched_getcpu());
+	/* Where one worker serves many runs the timer costs a tenth of one. */
+	s->channel.nudge_us = w->reuse ? 0 : NUDGE_US;
 	s->data_bytes = w->data_bytes;
 	s->file_bytes = w->file_bytes;
 }
@@ -351,16 +361,10 @@ void pool_give(struct pool *p, struct slot *s)
 	s->zygote->idle = s;
 }
 
-/* One that is may have left its number to a process that is none of ours. */
-static bool is_reaped(const struct slot *s)
-{
-	return syscall(SYS_pidfd_send_signal, s->pidfd, 0, NULL, 0) != 0;
-}
-
 void pool_drop(struct slot *s)
 {
 	/* Its memory is taken down when the caller has gone on. */
-	if (!is_reaped(s)) {
+	if (!is_reaped(s->pidfd)) {
 		if (s->zygote->off_cpu >= 0)
 			spread(s->zygote, s->pid, s->zygote->off_cpu);
 		here_meek(s->pid);

@@ -18,7 +18,7 @@
 
 #define WHERE "worker"
 
-/* By then the core, if it runs, has ended us. */
+/* After a reply: a core that runs has ended us by then. */
 #define NUDGE_US 60u
 #define FILE_BYTES_MAX ((uint64_t)1 << 62)
 
@@ -111,6 +111,7 @@ __attribute__((noreturn)) static void leave(struct channel *c)
 	struct frame f;
 	const void *body;
 
+	c->nudge_us = NUDGE_US;
 	while (!channel_recv(c, UINT64_MAX, &f, &body, NULL))
 		;
 	_exit(0);
@@ -137,7 +138,6 @@ void child_main(struct kit *k, int sock)
 		r = serve_one(k, c, q, res, &err);
 		if (r)
 			break;
-		c->nudge_us = NUDGE_US;
 		if (!k->setup.reuse)
 			leave(c);
 		/* The core takes the reply before we tidy up. */
