@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "cli/job.h"
 #include "cli/print.h"
 
 #define WHERE "cli"
@@ -87,6 +88,9 @@ static int run_block(struct formula_job *j, struct redoma *r,
 	q.now_us = j->now_us;
 	q.row_us = j->row_us;
 	rc = redoma_formula(r, &q, ret, err);
+	/* A signal between two runs cancels none. */
+	if (!rc && job_is_cancelled())
+		return err_set(err, REDOMA_E_WORKER, WHERE, "cancelled");
 	return rc ? rc : write_block(j, *ret, err);
 }
 

@@ -549,6 +549,15 @@ static bool is_lost(const struct formula_job *j)
 	return false;
 }
 
+static int ended(const struct args *a, const struct redoma_error *err)
+{
+	if (!job_is_cancelled())
+		return job_refused(a, err);
+	if (!args_has(a, "quiet"))
+		fputs("redoma: cancelled\n", stderr);
+	return EXIT_CANCELLED;
+}
+
 static int run(const struct args *a)
 {
 	CLEANUP(task_done) struct task t = {0};
@@ -574,8 +583,7 @@ static int run(const struct args *a)
 	t.job.quiet = args_has(a, "quiet");
 	rc = go(a, &t, &err, &status);
 	if (rc)
-		return job_is_cancelled() ? EXIT_CANCELLED
-					  : job_refused(a, &err);
+		return ended(a, &err);
 	if (!t.job.quiet && status == REDOMA_STATUS_OK)
 		formula_say_columns(&t.job);
 	if (!t.job.quiet)

@@ -94,6 +94,25 @@ def _():
         nothing_left()
 
 
+@case("a table is cancelled between two blocks of it as well as in one")
+def _():
+    d = scratch() / "table"
+    d.mkdir()
+    (d / "t.csv").write_text("a\n" + "1\n" * 6000000)
+    for i in range(8):
+        p = subprocess.Popen(
+            [REDOMA, "formula", "a*2", "t.csv", "-o", "o.csv"], cwd=d,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        time.sleep(0.15 + 0.02 * i)
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=30)
+        need(p.returncode == 130, f"{p.returncode} {out} {err}")
+        need(err == b"redoma: cancelled\n", err)
+        need(os.listdir(d) == ["t.csv"], os.listdir(d))
+    nothing_left()
+
+
 def as_root():
     if os.geteuid():
         raise Skipped("root")
