@@ -278,7 +278,6 @@ static int take_from(struct zygote *z, const struct pool_want *w,
 			r = err_set(err, REDOMA_E_WORKER, WHERE,
 				    "the zygote is gone");
 	} while (!r && dead);
-	slots_free(&z->dropped);
 	if (r) {
 		slot_free(s);
 		return r;
@@ -370,8 +369,7 @@ void pool_drop(struct slot *s)
 		here_meek(s->pid);
 	}
 	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
-	s->next = s->zygote->dropped;
-	s->zygote->dropped = s;
+	slot_free(s);
 }
 
 static void learn_end(struct zygote *z, uint32_t number, uint64_t wait_us,

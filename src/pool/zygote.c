@@ -47,7 +47,6 @@ void zygote_forget(struct zygote *z)
 	if (!z)
 		return;
 	slots_free(&z->idle);
-	slots_free(&z->dropped);
 	channel_done(&z->channel);
 	if (z->channel.fd >= 0)
 		close(z->channel.fd);

@@ -19,10 +19,6 @@ struct zygote {
 	struct spawn_setup setup;
 	char *tenant, *image; /* owned; image "" for foreign modules */
 	struct slot *idle;    /* parked; owned */
-	struct slot *dropped; /* killed; owned.  Closed when nothing the zygote
-				 sent is on its way to us: while descriptors
-				 are, each close of a socket wakes a thread of
-				 the kernel's that looks for cycles of them */
 	uint64_t own_bytes, guest_bytes; /* that its group has room for */
 	struct spawn_dead dead[ZYGOTE_DEAD_KEPT]; /* the latest, a ring */
 	uint32_t n_dead;

@@ -32,7 +32,12 @@ struct birth {
 	pid_t pid; /* 0: free */
 	uint32_t slot;
 	int cpu;
-	int sock, pidfd; /* the core's, until the child is parked; else -1 */
+	/* The core's ends; -1: closed.  The socket's copy stays here until the
+	 * child is dead: whose close is the last pays for the kernel's look for
+	 * sockets that are lost in flight, and that is not to be the caller of
+	 * a run. */
+	int sock, pidfd;
+	bool parked;
 };
 
 struct nursery {
@@ -237,8 +242,11 @@ static int make_child(struct kit *k, struct nursery *n, int cpu,
 		return pid;
 	if (pid == 0)
 		child_main(k, ours);
-	*b = (struct birth){pid, ++n->next_slot, cpu, TAKE_FD(theirs),
-			    TAKE_FD(pidfd)};
+	*b = (struct birth){.pid = pid,
+			    .slot = ++n->next_slot,
+			    .cpu = cpu,
+			    .sock = TAKE_FD(theirs),
+			    .pidfd = TAKE_FD(pidfd)};
 	return 0;
 }
 
@@ -285,7 +293,8 @@ static int deliver(struct channel *c, struct birth *b,
 		pin(b->pid, b->cpu);
 		r = channel_send_fds(c, FRAME_BORN, &born, sizeof born, fds, 2,
 				     err);
-		forget(b);
+		close(TAKE_FD(b->pidfd));
+		b->parked = true;
 		return r;
 	}
 	forget(b);
@@ -326,11 +335,12 @@ static int bury(struct channel *c, struct kit *k, struct nursery *n,
 	d = (struct spawn_dead){b->slot, si->si_code, si->si_status, 0, *used};
 	if (d.code == CLD_KILLED && d.status == SIGKILL)
 		d.oom = keeper_oom(&k->keeper);
-	if (b->sock >= 0) {
+	if (!b->parked && b->sock >= 0) {
 		r = deliver(c, b, err);
 		if (r)
 			return r;
 	}
+	forget(b);
 	b->pid = 0;
 	r = channel_send(c, FRAME_DEAD, FRAME_LAST, &d, sizeof d, err);
 	return r || k->setup.single ? r : make_child(k, n, cpu, err);
@@ -376,7 +386,7 @@ static nfds_t poll_set(const struct channel *c, struct nursery *n,
 	for (i = 0; i < SPAWN_SLOTS_MAX; i++) {
 		struct birth *b = &n->births[i];
 
-		if (!b->pid || b->sock < 0)
+		if (!b->pid || b->parked || b->sock < 0)
 			continue;
 		who[len] = b;
 		p[len++] = (struct pollfd){.fd = b->sock, .events = POLLIN};

@@ -1,10 +1,12 @@
 /* Whose turn it is: a zygote gives way to who waits for a run, a parked worker
  * does not, and one whose run is over gives way again.  And where: the next
- * workers are made on other CPUs than the caller's. */
+ * workers are made on other CPUs than the caller's, and what the kernel does when
+ * a worker is gone it does elsewhere. */
 #include <dirent.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -151,11 +153,87 @@ static void where_it_is_made(void **state)
 	redoma_close(h);
 }
 
+#define SOCKETS_MAX 256
+
+struct sockets {
+	char names[SOCKETS_MAX][32]; /* "socket:[NUMBER]" */
+	int n;
+	bool seen; /* its descriptors could be looked at */
+};
+
+static void sockets_of(pid_t pid, struct sockets *ret)
+{
+	char dir[32], path[300];
+	struct dirent *e;
+	ssize_t len;
+	DIR *d;
+
+	*ret = (struct sockets){.n = 0};
+	snprintf(dir, sizeof dir, "/proc/%d/fd", pid);
+	d = opendir(dir);
+	ret->seen = d != NULL;
+	while (d && (e = readdir(d)) && ret->n < SOCKETS_MAX) {
+		char *name = ret->names[ret->n];
+
+		snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+		len = readlink(path, name, sizeof ret->names[0] - 1);
+		if (len <= 0)
+			continue;
+		name[len] = '\0';
+		ret->n += !strncmp(name, "socket:", 7);
+	}
+	if (d)
+		closedir(d);
+}
+
+static int shared(const struct sockets *a, const struct sockets *b)
+{
+	int n = 0;
+
+	for (int i = 0; i < a->n; i++)
+		for (int k = 0; k < b->n; k++)
+			n += !strcmp(a->names[i], b->names[k]);
+	return n;
+}
+
+/* The kernel has work to do at the last close of a socket.  That is the
+ * zygote's when the worker is dead, not the caller's; and no worker has that
+ * of another. */
+static void whose_close_is_the_last(void **state)
+{
+	struct redoma *h = open_and_run();
+	pid_t worker = 0, zygote = zygote_of(SCHED_BATCH);
+	struct sockets ours, its, workers;
+
+	(void)state;
+	wait_for(zygote, 2);
+	run(h); /* hears of those that are parked */
+	sockets_of(getpid(), &ours);
+	sockets_of(zygote, &its);
+	children(zygote, "redoma-worker", SCHED_OTHER, &worker);
+	sockets_of(worker, &workers);
+	if (!its.seen || !workers.seen) {
+		redoma_close(h);
+		skip();
+	}
+	assert_true(shared(&ours, &its) > 0);
+	assert_int_equal(workers.n, 1);
+	assert_int_equal(shared(&workers, &its), 0);
+	for (int i = 0; i < 40; i++)
+		run(h);
+	wait_for(zygote, 2);
+	sockets_of(zygote, &its);
+	/* Those of the dead are gone. */
+	assert_true(its.n < 40);
+	redoma_close(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_gives_way),
 		cmocka_unit_test(where_it_is_made),
+		cmocka_unit_test(whose_close_is_the_last),
 	};
 
 	/* Keeper and zygote are nobody's children: then ours. */
