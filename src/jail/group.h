@@ -66,16 +66,17 @@ MUST_CHECK int groups_open_quick(struct groups **ret,
 void groups_sweep(const struct groups *g);
 uint32_t groups_can(const struct groups *g); /* enum group_can */
 enum jail_cgroups groups_kind(const struct groups *g);
-/* For a maker that started as root and is about to become this user: its
- * directories are given to it, and where v2 asks for that, it moves to a leaf
- * "self" in them.  A fork made before keeps the right to groups_clear. */
-MUST_CHECK int groups_give(struct groups *g, uid_t uid, gid_t gid,
-			   struct redoma_error *err);
+/* The maker, and what it forks from then on without a group, goes to a leaf
+ * "self" of its directory, where that shares out the CPU: its own work then
+ * counts with that of its groups (groups_weigh), not beside it.  Before it is
+ * done it steps out again.  It is no wall: where it cannot be done, all works.
+ * Reads /proc. */
+MUST_CHECK int groups_step_in(struct groups *g, struct redoma_error *err);
+void groups_step_out(struct groups *g);
 /* Kills what lives in any group of this maker and removes all of them: by the
  * maker when it is done, or, when the maker has ended, by a process that was
- * forked from it.  Waits at most wait_ms: REDOMA_E_BUSY.  What a maker that
- * groups_give moved cannot remove itself is left to the fork or the next
- * maker. */
+ * forked from it before it stepped in, which also kills what is left where the
+ * maker was.  Waits at most wait_ms: REDOMA_E_BUSY. */
 MUST_CHECK int groups_clear(struct groups *g, int wait_ms,
 			    struct redoma_error *err);
 void groups_close(struct groups *g); /* removes nothing; NULL is fine */

@@ -46,6 +46,7 @@ struct groups {
 	enum jail_cgroups kind;
 	uint32_t can; /* enum group_can */
 	pid_t maker;
+	int home; /* members' file of where the maker stood before; -1: there */
 	char name[96]; /* the maker's directory */
 	uint64_t next; /* name of the next group */
 };

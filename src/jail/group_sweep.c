@@ -158,8 +158,7 @@ void groups_sweep(const struct groups *g)
 		sweep_one(&g->h[i], self.ns);
 }
 
-/* Ends every group in this maker's directory of one hierarchy but its own
- * leaf, which is only removed. */
+/* Ends every group in this maker's directory of one hierarchy. */
 static int clear_one(const struct groups *g, size_t i, int wait_ms,
 		     struct redoma_error *err)
 {
@@ -174,16 +173,14 @@ static int clear_one(const struct groups *g, size_t i, int wait_ms,
 		if (!is_child(e) || strlen(e->d_name) > 32)
 			continue;
 		snprintf(at, sizeof at, "%.96s/%.32s", g->name, e->d_name);
-		if (!strcmp(e->d_name, "self"))
-			(void)unlinkat(g->h[i].place, at, AT_REMOVEDIR);
-		else
+		/* The leaf that the maker may stand in itself. */
+		if (getpid() != g->maker || strcmp(e->d_name, "self"))
 			rc = gkill_all(&one, at, wait_ms, err);
-		if (!rc && strcmp(e->d_name, "self"))
+		if (!rc)
 			rc = groups_rmdir(&one, at, err);
 	}
 	if (!rc && unlinkat(g->h[i].place, g->name, AT_REMOVEDIR) &&
-	    errno != ENOENT && !gfile_exists(g->h[i].place, g->name, "self") &&
-	    errno != EACCES)
+	    errno != ENOENT)
 		rc = err_sys(err, GROUP_WHERE, "remove %s", g->name);
 	return rc;
 }

@@ -74,9 +74,13 @@ static void share(struct nursery *n)
 
 void nursery_weigh(struct nursery *n)
 {
-	if (weight(n, RUNS_WEIGHT) &&
-	    !groups_weigh(n->groups, RUNS_WEIGHT, NULL))
-		n->weight = RUNS_WEIGHT;
+	if (!weight(n, RUNS_WEIGHT) ||
+	    groups_weigh(n->groups, RUNS_WEIGHT, NULL))
+		return;
+	n->weight = RUNS_WEIGHT;
+	/* Who makes jails all the time would else work beside them. */
+	if (groups_step_in(n->groups, NULL))
+		return;
 }
 
 static void age(struct nursery *n)
@@ -624,6 +628,8 @@ bool nursery_close(struct nursery *n)
 	end_group(&n->spare);
 	native_free(n->kit.jail);
 	n->kit.jail = NULL;
+	if (n->groups)
+		groups_step_out(n->groups);
 	groups_close(n->groups);
 	n->groups = NULL;
 	return gone;

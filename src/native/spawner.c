@@ -106,9 +106,10 @@ static int open_groups(struct spawner *s, int control,
 	rep->cgroups = JAIL_CGROUPS_NONE;
 	if (!r) {
 		rep->cgroups = (uint8_t)groups_kind(s->nursery.groups);
-		nursery_weigh(&s->nursery);
-		return sweeper_start(s->nursery.groups, control, &s->sweeper,
-				     err);
+		r = sweeper_start(s->nursery.groups, control, &s->sweeper, err);
+		if (!r)
+			nursery_weigh(&s->nursery);
+		return r;
 	}
 	if (s->setup.may_lack & 1u << JAIL_CGROUP)
 		return 0;

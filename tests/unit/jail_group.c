@@ -608,6 +608,8 @@ static void look_for_fds(void *arg)
 	if (fcntl(c->birth_fd, F_GETFD) >= 0 ||
 	    fcntl(c->event_fd, F_GETFD) >= 0)
 		_exit(2);
+	if (c->g->home >= 0 && fcntl(c->g->home, F_GETFD) >= 0)
+		_exit(3);
 }
 
 static void a_member_leaves_its_fds(void **state)
@@ -617,10 +619,122 @@ static void a_member_leaves_its_fds(void **state)
 
 	(void)state;
 	open_or_fail(&g);
+	if (groups_can(g) & GROUP_CPU_WEIGHT)
+		assert_int_equal(groups_step_in(g, NULL), 0);
 	c = make_or_fail(g, 64 * MIB, 20);
 	assert_int_equal(member_wait(member_start(c, look_for_fds, c)), 0);
 	end_or_fail(c);
+	groups_step_out(g);
 	done(g);
+}
+
+/* Where a process is, in the hierarchy that shares out the CPU. */
+static bool is_in(const struct groups *g, const char *leaf, pid_t pid)
+{
+	char at[GROUP_PATH_MAX], text[GROUP_TEXT_MAX], word[16];
+
+	snprintf(at, sizeof at, "%.95s/%.32s", g->name, leaf);
+	snprintf(word, sizeof word, "%d", pid);
+	return !gfile_read(groups_with(g, HIER_CPU)->place, at, "cgroup.procs",
+			   text) &&
+	       gtext_lists(text, word, "\n");
+}
+
+static void the_maker_steps_in_and_out(void **state)
+{
+	struct groups *g = NULL;
+	struct group *c;
+	pid_t other, member;
+
+	(void)state;
+	open_or_fail(&g);
+	if (!(groups_can(g) & GROUP_CPU_WEIGHT)) {
+		assert_int_equal(groups_step_in(g, NULL),
+				 REDOMA_E_UNSUPPORTED);
+		done(g);
+		skip();
+	}
+	assert_int_equal(groups_step_in(g, NULL), 0);
+	assert_true(is_in(g, "self", getpid()));
+	other = fork();
+	if (other == 0)
+		sleep_long(NULL);
+	assert_true(is_in(g, "self", other));
+	c = make_or_fail(g, 64 * MIB, 20);
+	member = member_start(c, sleep_long, NULL);
+	while (!is_in(g, strchr(c->at, '/') + 1, member))
+		nap_ms(1);
+	assert_false(is_in(g, "self", member));
+	kill(other, SIGKILL);
+	member_wait(other);
+	assert_int_equal(group_kill(c, 1000, NULL), 0);
+	member_wait(member);
+	end_or_fail(c);
+	groups_step_out(g);
+	assert_false(is_in(g, "self", getpid()));
+	groups_step_out(g); /* again: nothing */
+	done(g);
+}
+
+/* In a process of its own: a fork made before it stepped in clears when the
+ * pipe ends; it and a child stand in the leaf and hold `out`. */
+static void maker_inside(int out)
+{
+	struct groups *g = NULL;
+	int ends[2];
+	pid_t pid;
+
+	if (groups_open(&g, NULL) || pipe2(ends, O_CLOEXEC))
+		_exit(1);
+	if (!(groups_can(g) & GROUP_CPU_WEIGHT))
+		_exit(groups_clear(g, 1000, NULL) ? 1 : 77);
+	pid = fork();
+	if (pid == 0) {
+		char byte;
+
+		close(ends[1]);
+		(void)!read(ends[0], &byte, 1);
+		_exit(groups_clear(g, 5000, NULL) ? 1 : 0);
+	}
+	if (groups_step_in(g, NULL))
+		_exit(2);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		sleep_long(NULL);
+	}
+	if (write(out, "x", 1) != 1)
+		_exit(3);
+	sleep_long(NULL);
+	_exit(4);
+}
+
+static void a_killed_maker_is_cleared_from_inside(void **state)
+{
+	int both[2], status;
+	pid_t maker;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe2(both, O_CLOEXEC), 0);
+	maker = fork();
+	if (maker == 0)
+		maker_inside(both[1]);
+	close(both[1]);
+	if (read(both[0], &byte, 1) != 1) {
+		status = member_wait(maker);
+		close(both[0]);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 77);
+		skip();
+	}
+	assert_true(count_left(maker) > 0);
+	kill(maker, SIGKILL);
+	member_wait(maker);
+	/* The child in the leaf and the one that clears have ended. */
+	assert_true(all_ended(both[0], 5000));
+	close(both[0]);
+	assert_int_equal(count_left(maker), 0);
 }
 
 /* However few descriptors there are: it works, or nothing is left. */
@@ -749,6 +863,8 @@ int main(void)
 		cmocka_unit_test(only_the_maker_itself_counts),
 		cmocka_unit_test(members_cannot_get_out),
 		cmocka_unit_test(a_member_leaves_its_fds),
+		cmocka_unit_test(the_maker_steps_in_and_out),
+		cmocka_unit_test(a_killed_maker_is_cleared_from_inside),
 		cmocka_unit_test(few_descriptors),
 		cmocka_unit_test(an_epoll_tells_of_v2_files),
 		cmocka_unit_test(kill_gives_up),

@@ -191,75 +191,12 @@ static void a_user_without_anything(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void given_maker(struct groups *g, int end, int out)
-{
-	struct group_limits l = {.memory_bytes = 64 * MIB, .pids = 20};
-	struct group *c = NULL;
-	char byte;
-
-	for (int sig = 1; sig < 32; sig++)
-		signal(sig, SIG_DFL);
-	be_ordinary();
-	/* As a spawner does: no path of the host is left. */
-	NEED(!idmap_enter());
-	NEED(!ns_enter(1u << JAIL_MOUNT));
-	NEED(!mount_empty_root());
-	NEED(access("/proc/self", F_OK) && access("/sys", F_OK));
-	check_group(g);
-	NEED(!group_make(g, &l, &c, NULL));
-	NEED(member_start(c, sleep_long, NULL) > 0);
-	NEED(write(out, "x", 1) == 1);
-	close(out);
-	(void)!read(end, &byte, 1); /* until it is killed */
-	_exit(0);
-}
-
-/* Root opens and gives; the maker works as somebody else and is killed; the
- * fork that stayed root clears. */
-static void root_becomes_somebody(void **state)
-{
-	struct redoma_error err = {0};
-	struct groups *g = NULL;
-	int lock[2], news[2], status;
-	pid_t maker, self = getpid();
-	char byte;
-
-	(void)state;
-	assert_int_equal(pipe2(lock, O_CLOEXEC), 0);
-	assert_int_equal(pipe2(news, O_CLOEXEC), 0);
-	open_or_fail(&g);
-	maker = fork();
-	if (maker == 0) {
-		NEED(!groups_give(g, ORDINARY_ID, ORDINARY_ID, NULL));
-		close(lock[1]);
-		given_maker(g, lock[0], news[1]);
-	}
-	close(news[1]);
-	if (read(news[0], &byte, 1) != 1) {
-		status = member_wait(maker);
-		assert_int_equal(groups_clear(g, 1000, &err), 0);
-		fail_msg("status %x, line %d", (unsigned)status,
-			 WEXITSTATUS(status));
-	}
-	kill(maker, SIGKILL);
-	member_wait(maker);
-	assert_false(all_ended(news[0], 100)); /* its member lives on */
-	assert_int_equal(groups_clear(g, 1000, &err), 0);
-	assert_true(all_ended(news[0], 500));
-	assert_int_equal(count_left(self), 0);
-	groups_close(g);
-	close(news[0]);
-	close(lock[0]);
-	close(lock[1]);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_user_in_what_is_delegated),
 		cmocka_unit_test(a_user_with_limits_alone),
 		cmocka_unit_test(a_user_without_anything),
-		cmocka_unit_test(root_becomes_somebody),
 	};
 	struct redoma_error err = {0};
 	struct groups *g = NULL;

@@ -143,11 +143,60 @@ static void what_was_asked_for_does_not(void **state)
 	core_stop(&k);
 }
 
+/* The directory of a process in the hierarchy that shares out the CPU. */
+static void place_of(pid_t pid, char *ret, size_t size)
+{
+	char name[64], line[1024];
+	FILE *f;
+
+	*ret = '\0';
+	snprintf(name, sizeof name, "/proc/%d/cgroup", (int)pid);
+	f = fopen(name, "re");
+	assert_non_null(f);
+	while (!*ret && fgets(line, sizeof line, f)) {
+		char *list = strchr(line, ':') + 1, *path = strchr(list, ':');
+		char copy[1024];
+
+		*path++ = '\0';
+		path[strcspn(path, "\n")] = '\0';
+		snprintf(copy, sizeof copy, "0:%s:%s", list, path);
+		if (weight_in(copy) >= 0)
+			snprintf(ret, size, "%s", path);
+	}
+	fclose(f);
+}
+
+/* What a spawner does counts with what its jails do, not beside it. */
+static void the_spawner_counts_with_its_jails(void **state)
+{
+	struct core k = {.setup = core_setup()};
+	char spawner[1024], jail[1024];
+	struct core_slot *s;
+
+	(void)state;
+	core_start(&k);
+	s = born(&k, 1);
+	if (weight_of(s->pid) < 0) {
+		core_stop(&k);
+		print_message("no cpu controller\n");
+		skip();
+	}
+	place_of(k.pid, spawner, sizeof spawner);
+	place_of(s->pid, jail, sizeof jail);
+	print_message("# %s\n# %s\n", spawner, jail);
+	strrchr(jail, '/')[1] = '\0';
+	assert_int_equal(strncmp(spawner, jail, strlen(jail)), 0);
+	assert_string_equal(spawner + strlen(jail), "self");
+	/* It ends by itself: it is not swept with what it leaves. */
+	assert_int_equal(core_stop(&k), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_refill_gives_way),
 		cmocka_unit_test(what_was_asked_for_does_not),
+		cmocka_unit_test(the_spawner_counts_with_its_jails),
 	};
 
 	if (!core_can())
