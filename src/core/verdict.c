@@ -370,14 +370,16 @@ static int judge_claim(struct redoma_result *res, struct redoma_error *err)
 					   : check_value(res, err);
 }
 
-/* A program that waits for a file system that does not answer. */
+/* A program that waits for a file system that does not answer, or that does not
+ * get the CPU that it takes to end many processes. */
 static int say_stuck(struct redoma_result *res, struct redoma_error *err)
 {
 	return say(res, "NoAnswer",
-		   "the program was killed, and part of it is not dead yet: it "
-		   "waits in the kernel, most likely for a granted file whose "
-		   "file system does not answer, runs nothing any more, and "
-		   "ends when that lets it go",
+		   "the program was killed, runs nothing any more, and part of "
+		   "it is not dead yet: it waits in the kernel for a granted "
+		   "file whose file system does not answer, and ends when that "
+		   "lets it go, or the machine has so much else to do that it "
+		   "takes longer",
 		   err);
 }
 
