@@ -69,8 +69,9 @@ enum jail_cgroups groups_kind(const struct groups *g);
 /* The maker, and what it forks from then on without a group, goes to a leaf
  * "self" of its directory, where that shares out the CPU: its own work then
  * counts with that of its groups (groups_weigh), not beside it.  Before it is
- * done it steps out again.  It is no wall: where it cannot be done, all works.
- * Reads /proc. */
+ * done it steps out again, and what it forked has ended, or holds up
+ * groups_clear.  Meanwhile the process opens no other groups.  It is no wall:
+ * where it cannot be done, all works. */
 MUST_CHECK int groups_step_in(struct groups *g, struct redoma_error *err);
 void groups_step_out(struct groups *g);
 /* Kills what lives in any group of this maker and removes all of them: by the

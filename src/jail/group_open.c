@@ -321,6 +321,8 @@ static int open_at(struct place *p, bool tried, struct groups **ret,
 	if (tried)
 		groups_sweep(g);
 	rc = set_up(g, tried, err);
+	if (!rc && tried)
+		gself_open(g);
 	if (rc) {
 		if (g->name[0])
 			gclear_all(g, PROBE_MS, NULL);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/cleanup.h"
 #include "jail/group_steps.h"
 
 /* By "tasks", a process of one thread moves itself at once: see open_joins. */
@@ -41,30 +40,31 @@ static int find_leaf(const struct hier *h, char leaf[GROUP_PATH_MAX])
 	return 0;
 }
 
+void gself_open(struct groups *g)
+{
+	const struct hier *cpu = groups_with(g, HIER_CPU);
+	char leaf[GROUP_PATH_MAX];
+
+	if (cpu && !find_leaf(cpu, leaf))
+		g->home = gfile_open(cpu->place, leaf, members(cpu), O_WRONLY);
+}
+
 int groups_step_in(struct groups *g, struct redoma_error *err)
 {
 	const struct hier *cpu = groups_with(g, HIER_CPU);
-	char at[GROUP_PATH_MAX], leaf[GROUP_PATH_MAX];
-	CLEANUP_FD int home = -1;
+	char at[GROUP_PATH_MAX];
 	int rc;
 
-	if (!cpu)
+	if (!cpu || g->home < 0)
 		return err_set(err, REDOMA_E_UNSUPPORTED, GROUP_WHERE,
-			       "no cpu controller here; delegate a cgroup that "
-			       "has it");
-	if (find_leaf(cpu, leaf))
-		return err_sys(err, GROUP_WHERE, "read /proc/self/cgroup");
-	home = gfile_open(cpu->place, leaf, members(cpu), O_WRONLY);
-	if (home < 0)
-		return err_sys(err, GROUP_WHERE, "open %s of %s", members(cpu),
-			       leaf);
+			       "no cpu controller here, or none whose members "
+			       "may be moved; delegate a cgroup that has it");
 	snprintf(at, sizeof at, "%.95s/self", g->name);
 	if (mkdirat(cpu->place, at, 0755))
 		return err_sys(err, GROUP_WHERE, "make %s", at);
-	if (!gfile_write(cpu->place, at, members(cpu), "0")) {
-		g->home = TAKE_FD(home);
+	g->inside = !gfile_write(cpu->place, at, members(cpu), "0");
+	if (g->inside)
 		return 0;
-	}
 	rc = err_sys(err, GROUP_WHERE, "move into %s", at);
 	(void)unlinkat(cpu->place, at, AT_REMOVEDIR);
 	return rc;
@@ -72,10 +72,9 @@ int groups_step_in(struct groups *g, struct redoma_error *err)
 
 void groups_step_out(struct groups *g)
 {
-	if (g->home < 0)
-		return;
 	/* It fails if that was removed meanwhile; who clears waits for our end
 	 * then. */
-	(void)gfile_put(g->home, "0");
-	close(TAKE_FD(g->home));
+	if (g->inside)
+		(void)gfile_put(g->home, "0");
+	g->inside = false;
 }

@@ -46,7 +46,8 @@ struct groups {
 	enum jail_cgroups kind;
 	uint32_t can; /* enum group_can */
 	pid_t maker;
-	int home; /* members' file of where the maker stood before; -1: there */
+	int home; /* members' file of where the maker stands by itself; -1 */
+	bool inside; /* it stepped in */
 	char name[96]; /* the maker's directory */
 	uint64_t next; /* name of the next group */
 };
@@ -116,6 +117,9 @@ void group_free(struct group *c); /* closes */
 /* group_sweep.c */
 MUST_CHECK int maker_name(char name[96], int k, struct redoma_error *err);
 int gclear_all(const struct groups *g, int wait_ms, struct redoma_error *err);
+
+/* group_self.c: g->home, by /proc. */
+void gself_open(struct groups *g);
 
 /* group_open.c: groups_open with known places, which are taken. */
 MUST_CHECK int groups_open_at(struct place *p, struct groups **ret,

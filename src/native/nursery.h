@@ -51,8 +51,8 @@ struct nursery {
 	struct cot cots[SPAWN_SLOTS_MAX];
 };
 
-/* Once n->groups and the sweeper are there: finds out whether jails can be
- * weighed; what they are made by then counts with them. */
+/* Once n->groups is there: finds out whether jails can be weighed; this process
+ * and what it forks then count with them. */
 void nursery_weigh(struct nursery *n);
 /* Makes one jail. */
 MUST_CHECK int nursery_make(struct nursery *n, struct redoma_error *err);

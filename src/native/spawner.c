@@ -106,10 +106,8 @@ static int open_groups(struct spawner *s, int control,
 	rep->cgroups = JAIL_CGROUPS_NONE;
 	if (!r) {
 		rep->cgroups = (uint8_t)groups_kind(s->nursery.groups);
-		r = sweeper_start(s->nursery.groups, control, &s->sweeper, err);
-		if (!r)
-			nursery_weigh(&s->nursery);
-		return r;
+		return sweeper_start(s->nursery.groups, control, &s->sweeper,
+				     err);
 	}
 	if (s->setup.may_lack & 1u << JAIL_CGROUP)
 		return 0;
@@ -169,6 +167,9 @@ static int set_up(struct channel *c, struct spawner *s, char *title,
 					   .report = report,
 					   .cgroups = report.cgroups,
 					   .title = title};
+	/* Without the sweeper, which ends all others there, and the mounter,
+	 * which a file system may hold for ever. */
+	nursery_weigh(&s->nursery);
 	return 0;
 }
 

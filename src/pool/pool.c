@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -176,6 +177,14 @@ static struct slot *pick(struct zygote *z, const struct pool_want *w)
 	return s;
 }
 
+/* One that may not be killed (root without CAP_KILL) ends with its socket, of
+ * which its zygote has a copy. */
+static void end_worker(const struct slot *s)
+{
+	if (syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0))
+		shutdown(s->channel.fd, SHUT_RDWR);
+}
+
 /* No parked worker fits: the oldest makes room, its zygote
  * replaces it. */
 static void evict(struct zygote *z)
@@ -185,7 +194,7 @@ static void evict(struct zygote *z)
 	if (!s)
 		return;
 	z->idle = s->next;
-	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+	end_worker(s);
 	slot_free(s);
 }
 
@@ -368,7 +377,7 @@ void pool_drop(struct slot *s)
 			spread(s->zygote, s->pid, s->zygote->off_cpu);
 		here_meek(s->pid);
 	}
-	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+	end_worker(s);
 	slot_free(s);
 }
 
@@ -392,7 +401,7 @@ void pool_kill(struct pool *p, struct slot *s, bool poison,
 	struct zygote *z = s->zygote;
 	struct spawn_dead d = {0};
 
-	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+	end_worker(s);
 	if (ret || poison) {
 		learn_end(z, s->number, poison ? DEATH_US : DEATH_SOON_US,
 			  &d);

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -337,6 +339,46 @@ static void a_close_ends_the_run(void **state)
 	assert_int_equal(descriptors(), before);
 }
 
+static int give_up_kill(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2];
+
+	if (syscall(SYS_capget, &head, caps))
+		return -1;
+	caps[0].effective &= ~(1u << CAP_KILL);
+	caps[0].permitted &= ~(1u << CAP_KILL);
+	return (int)syscall(SYS_capset, &head, caps);
+}
+
+/* More runs than workers are parked: those that are done make room. */
+static int without_the_right_to_kill(void)
+{
+	struct redoma *r;
+
+	if (give_up_kill())
+		return 1;
+	r = try_open("", 0, NULL);
+	for (int i = 0; i < 24; i++) {
+		uint64_t from = now_us();
+
+		if (!gives(r, "6*7", "42"))
+			return 2;
+		if (now_us() - from > 2000000)
+			return 3;
+	}
+	redoma_close(r);
+	return 0;
+}
+
+/* Workers of root have another user id. */
+static void workers_end_that_may_not_be_killed(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(without_the_right_to_kill), 0);
+}
+
 /* The run and the handle end at about the same time. */
 static void a_close_at_the_end_of_a_run(void **state)
 {
@@ -606,6 +648,7 @@ int main(void)
 		cmocka_unit_test(a_handle_in_use_is_busy),
 		cmocka_unit_test(a_close_ends_the_run),
 		cmocka_unit_test(a_close_at_the_end_of_a_run),
+		cmocka_unit_test(workers_end_that_may_not_be_killed),
 		cmocka_unit_test(a_close_in_the_middle_of_output),
 		cmocka_unit_test(forked_children_disturb_nothing),
 		cmocka_unit_test(a_living_child_holds_nothing_up),

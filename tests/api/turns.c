@@ -1,7 +1,7 @@
 /* Whose turn it is: a zygote gives way to who waits for a run, a parked worker
  * does not, and one whose run is over gives way again.  And where: the next
- * workers are made on other CPUs than the caller's, and what the kernel does when
- * a worker is gone it does elsewhere. */
+ * workers are made on other CPUs than the caller's, and what the kernel does
+ * when a worker is gone it does elsewhere. */
 #include <dirent.h>
 #include <sched.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* Whose turn it is: a jail that is made ahead of need gives way to the runs, one
  * that somebody waits for or that has its run does not. */
+#include <dirent.h>
 #include "native_core.h"
 
 #define LOW 10 /* of 100, in v2's scale */
@@ -166,6 +167,45 @@ static void place_of(pid_t pid, char *ret, size_t size)
 	fclose(f);
 }
 
+/* The child of that name; 0: none. */
+static pid_t child_called(pid_t parent, const char *name)
+{
+	DIR *d = opendir("/proc");
+	pid_t found = 0;
+	struct dirent *e;
+
+	assert_non_null(d);
+	while (!found && (e = readdir(d))) {
+		char path[300], comm[32] = "";
+		int ppid = 0;
+		FILE *f;
+
+		snprintf(path, sizeof path, "/proc/%s/stat", e->d_name);
+		f = atoi(e->d_name) > 0 ? fopen(path, "re") : NULL;
+		if (!f)
+			continue;
+		if (fscanf(f, "%*d (%31[^)]) %*c %d", comm, &ppid) == 2 &&
+		    ppid == parent && !strcmp(comm, name))
+			found = atoi(e->d_name);
+		fclose(f);
+	}
+	closedir(d);
+	return found;
+}
+
+/* Those that outlive it, or that a file system may hold for ever: the group of
+ * the spawner cannot be removed while they are in it. */
+static void stays_outside(pid_t spawner, const char *name, const char *maker)
+{
+	pid_t pid = child_called(spawner, name);
+	char place[1024];
+
+	assert_true(pid > 0);
+	place_of(pid, place, sizeof place);
+	if (!strncmp(place, maker, strlen(maker)))
+		fail_msg("%s is in %s", name, place);
+}
+
 /* What a spawner does counts with what its jails do, not beside it. */
 static void the_spawner_counts_with_its_jails(void **state)
 {
@@ -187,6 +227,8 @@ static void the_spawner_counts_with_its_jails(void **state)
 	strrchr(jail, '/')[1] = '\0';
 	assert_int_equal(strncmp(spawner, jail, strlen(jail)), 0);
 	assert_string_equal(spawner + strlen(jail), "self");
+	stays_outside(k.pid, "redoma-mounter", jail);
+	stays_outside(k.pid, "redoma-sweeper", jail);
 	/* It ends by itself: it is not swept with what it leaves. */
 	assert_int_equal(core_stop(&k), 0);
 }
