@@ -66,9 +66,9 @@ MUST_CHECK int groups_open_quick(struct groups **ret,
 void groups_sweep(const struct groups *g);
 uint32_t groups_can(const struct groups *g); /* enum group_can */
 enum jail_cgroups groups_kind(const struct groups *g);
-/* The maker, and what it forks from then on without a group, goes to a leaf
- * "self" of its directory, where that shares out the CPU: its own work then
- * counts with that of its groups (groups_weigh), not beside it.  Before it is
+/* v1: the maker, and what it forks from then on without a group, goes to a leaf
+ * of its directory in the cpu hierarchy: its own work then counts with that of
+ * its groups (groups_weigh), not beside it.  Before it is
  * done it steps out again, and what it forked has ended, or holds up
  * groups_clear.  Meanwhile the process opens no other groups.  It is no wall:
  * where it cannot be done, all works. */
@@ -76,8 +76,8 @@ MUST_CHECK int groups_step_in(struct groups *g, struct redoma_error *err);
 void groups_step_out(struct groups *g);
 /* Kills what lives in any group of this maker and removes all of them: by the
  * maker when it is done, or, when the maker has ended, by a process that was
- * forked from it before it stepped in, which also kills what is left where the
- * maker was.  Waits at most wait_ms: REDOMA_E_BUSY. */
+ * forked from it before it stepped in, which also kills what is in the leaf of
+ * the maker.  Waits at most wait_ms: REDOMA_E_BUSY. */
 MUST_CHECK int groups_clear(struct groups *g, int wait_ms,
 			    struct redoma_error *err);
 void groups_close(struct groups *g); /* removes nothing; NULL is fine */

@@ -191,6 +191,4 @@ void group_leave_fds(const struct group *c)
 	close_group(&copy);
 	for (size_t i = 0; i < c->g->n; i++)
 		close(c->g->h[i].place);
-	if (c->g->home >= 0)
-		close(c->g->home);
 }

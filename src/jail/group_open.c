@@ -39,7 +39,6 @@ void groups_close(struct groups *g)
 		return;
 	for (size_t i = 0; i < g->n; i++)
 		close(g->h[i].place);
-	cleanup_fd(&g->home);
 	free(g);
 }
 
@@ -306,7 +305,6 @@ static int open_at(struct place *p, bool tried, struct groups **ret,
 	*p = (struct place){.above = -1};
 	if (!g)
 		return err_nomem(err, GROUP_WHERE);
-	g->home = -1;
 	if (!mine.n)
 		return refuse(mine.sys ? mine.sys : ENOENT,
 			      "find a cgroup of our own", err);
@@ -321,8 +319,6 @@ static int open_at(struct place *p, bool tried, struct groups **ret,
 	if (tried)
 		groups_sweep(g);
 	rc = set_up(g, tried, err);
-	if (!rc && tried)
-		gself_open(g);
 	if (rc) {
 		if (g->name[0])
 			gclear_all(g, PROBE_MS, NULL);

@@ -46,8 +46,7 @@ struct groups {
 	enum jail_cgroups kind;
 	uint32_t can; /* enum group_can */
 	pid_t maker;
-	int home; /* members' file of where the maker stands by itself; -1 */
-	bool inside; /* it stepped in */
+	bool inside; /* the maker stepped in */
 	char name[96]; /* the maker's directory */
 	uint64_t next; /* name of the next group */
 };
@@ -89,6 +88,7 @@ MUST_CHECK int gfile_set(int place, const char *at, const struct gset *s,
 const struct hier *groups_with(const struct groups *g, uint32_t has);
 
 #define GROUP_ASIDE "redoma-self-" /* and the pid of the maker */
+#define GROUP_MAKER "maker" /* the leaf that it steps in */
 
 /* group_place.c: the directories of this process. */
 void place_find(struct place *ret);
@@ -117,9 +117,6 @@ void group_free(struct group *c); /* closes */
 /* group_sweep.c */
 MUST_CHECK int maker_name(char name[96], int k, struct redoma_error *err);
 int gclear_all(const struct groups *g, int wait_ms, struct redoma_error *err);
-
-/* group_self.c: g->home, by /proc. */
-void gself_open(struct groups *g);
 
 /* group_open.c: groups_open with known places, which are taken. */
 MUST_CHECK int groups_open_at(struct place *p, struct groups **ret,

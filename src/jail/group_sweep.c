@@ -174,7 +174,7 @@ static int clear_one(const struct groups *g, size_t i, int wait_ms,
 			continue;
 		snprintf(at, sizeof at, "%.96s/%.32s", g->name, e->d_name);
 		/* The leaf that the maker may stand in itself. */
-		if (getpid() != g->maker || strcmp(e->d_name, "self"))
+		if (getpid() != g->maker || strcmp(e->d_name, GROUP_MAKER))
 			rc = gkill_all(&one, at, wait_ms, err);
 		if (!rc)
 			rc = groups_rmdir(&one, at, err);

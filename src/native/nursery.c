@@ -78,8 +78,9 @@ void nursery_weigh(struct nursery *n)
 	    groups_weigh(n->groups, RUNS_WEIGHT, NULL))
 		return;
 	n->weight = RUNS_WEIGHT;
-	/* Who makes jails all the time would else work beside them. */
-	if (groups_step_in(n->groups, NULL))
+	/* Who makes jails all the time would else work beside them; where that
+	 * cannot be done, all works. */
+	if (n->kit.setup->park && groups_step_in(n->groups, NULL))
 		return;
 }
 

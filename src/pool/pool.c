@@ -381,8 +381,8 @@ void pool_drop(struct slot *s)
 	slot_free(s);
 }
 
-static void learn_end(struct zygote *z, uint32_t number, uint64_t wait_us,
-		      struct spawn_dead *ret)
+static int learn_end(struct zygote *z, uint32_t number, uint64_t wait_us,
+		     struct spawn_dead *ret)
 {
 	uint64_t until = clock_monotonic_us() + wait_us;
 	int r = 0;
@@ -393,6 +393,7 @@ static void learn_end(struct zygote *z, uint32_t number, uint64_t wait_us,
 
 		r = zygote_listen(z, now < until ? until - now : 0, NULL);
 	}
+	return r;
 }
 
 void pool_kill(struct pool *p, struct slot *s, bool poison,
@@ -400,15 +401,18 @@ void pool_kill(struct pool *p, struct slot *s, bool poison,
 {
 	struct zygote *z = s->zygote;
 	struct spawn_dead d = {0};
+	int r = 0;
 
 	end_worker(s);
 	if (ret || poison) {
-		learn_end(z, s->number, poison ? DEATH_US : DEATH_SOON_US,
-			  &d);
+		r = learn_end(z, s->number, poison ? DEATH_US : DEATH_SOON_US,
+			      &d);
 		if (ret)
 			*ret = d;
 	}
 	slot_free(s);
-	if (poison)
+	/* One whose words were lost may have told of a worker that would wait
+	 * for ever. */
+	if (poison || (r && r != REDOMA_E_BUSY))
 		remove_zygote(p, z);
 }

@@ -216,9 +216,9 @@ static void the_spawner_counts_with_its_jails(void **state)
 	(void)state;
 	core_start(&k);
 	s = born(&k, 1);
-	if (weight_of(s->pid) < 0) {
+	if (weight_of(s->pid) < 0 || k.ready.cgroups == JAIL_CGROUPS_V2) {
 		core_stop(&k);
-		print_message("no cpu controller\n");
+		print_message("no v1 cpu controller\n");
 		skip();
 	}
 	place_of(k.pid, spawner, sizeof spawner);
@@ -226,7 +226,7 @@ static void the_spawner_counts_with_its_jails(void **state)
 	print_message("# %s\n# %s\n", spawner, jail);
 	strrchr(jail, '/')[1] = '\0';
 	assert_int_equal(strncmp(spawner, jail, strlen(jail)), 0);
-	assert_string_equal(spawner + strlen(jail), "self");
+	assert_string_equal(spawner + strlen(jail), "maker");
 	stays_outside(k.pid, "redoma-mounter", jail);
 	stays_outside(k.pid, "redoma-sweeper", jail);
 	/* It ends by itself: it is not swept with what it leaves. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include <cmocka.h>
 
 #include "pool/pool.h"
+#include "pool/zygote.h"
 
 static const uint8_t one[32] = {1}, two[32] = {2};
 
@@ -190,6 +192,23 @@ static void poison_ends_the_whole_zygote(void **state)
 	pool_free(p);
 }
 
+/* What it may have said of others is lost as well. */
+static void a_zygote_that_is_not_heard_is_ended(void **state)
+{
+	struct pool *p = make(10);
+	struct pool_want w = want();
+	struct spawn_dead d;
+	uint64_t zygotes, parked;
+	struct slot *s = take(p, &w);
+
+	(void)state;
+	shutdown(s->zygote->channel.fd, SHUT_RD);
+	pool_kill(p, s, false, &d);
+	pool_count(p, &zygotes, &parked);
+	assert_int_equal(zygotes, 0);
+	pool_free(p);
+}
+
 static void without_poison_the_others_stay(void **state)
 {
 	struct pool *p = make(10);
@@ -304,6 +323,7 @@ int main(void)
 		cmocka_unit_test(a_worn_one_is_retired),
 		cmocka_unit_test(poison_ends_the_whole_zygote),
 		cmocka_unit_test(without_poison_the_others_stay),
+		cmocka_unit_test(a_zygote_that_is_not_heard_is_ended),
 		cmocka_unit_test(one_dropped_does_not_stay),
 		cmocka_unit_test(
 			the_number_of_one_that_is_gone_is_left_alone),
