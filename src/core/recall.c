@@ -1,8 +1,6 @@
 #include "core/recall.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "core/install.h"
@@ -11,28 +9,16 @@
 
 #define WHERE "core"
 
-/* The file as it is now: a new one in its place is another image. */
-static bool add_image(struct hash *hash, struct redoma *h, const char *language,
-		      bool fuel)
+static bool find_image(struct recall *r, const char *language)
 {
 	const struct lang *lang = lang_find(language ? language : "py");
-	char path[PATH_ROOM];
-	struct stat st;
 
 	lang = lang ? lang_formulas(lang) : NULL;
-	if (!lang ||
-	    install_image(h,
-			  lang_image(lang, fuel ? PROFILE_IMAGE_FUEL
-						: PROFILE_IMAGE),
-			  path, NULL) ||
-	    stat(path, &st))
-		return false;
-	hash_add(hash, path, strlen(path) + 1);
-	hash_add(hash, &st.st_dev, sizeof st.st_dev);
-	hash_add(hash, &st.st_ino, sizeof st.st_ino);
-	hash_add(hash, &st.st_size, sizeof st.st_size);
-	hash_add(hash, &st.st_mtim, sizeof st.st_mtim);
-	return true;
+	return lang && !install_image(r->h,
+				      lang_image(lang, r->fuel
+							? PROFILE_IMAGE_FUEL
+							: PROFILE_IMAGE),
+				      r->image, NULL);
 }
 
 /* As text, which has all of it. */
@@ -78,39 +64,49 @@ void recall_begin(struct recall *r, struct redoma *h,
 					   : h->policy;
 	struct hash hash;
 
-	*r = (struct recall){.h = h,
-			     .tenant = q->tenant ? q->tenant : "",
-			     .fuel = p->limits.fuel};
-	if (!may_keep(h, p) || !make_cache(h))
+	r->h = h;
+	r->tenant = q->tenant ? q->tenant : "";
+	r->fuel = p->limits.fuel;
+	r->on = false;
+	if (!may_keep(h, p) || !make_cache(h) || !find_image(r, q->language))
 		return;
 	hash_init(&hash);
 	hash_add(&hash, r->tenant, strlen(r->tenant) + 1);
-	r->on = add_image(&hash, h, q->language, r->fuel != 0) &&
-		add_policy(&hash, h, p);
+	hash_add(&hash, r->image, strlen(r->image) + 1);
+	r->on = add_policy(&hash, h, p);
 	hash_end(&hash, r->scope);
 }
 
-static struct formula_ask ask_of(const struct recall *r,
-				 const struct buf *batch)
+/* What a run has loaded, not what lies there now: the name may stand for
+ * another image since.  False: no run has it loaded. */
+static bool ask_of(const struct recall *r, const struct buf *batch,
+		   struct formula_ask *ret)
 {
-	struct formula_ask ask = {.tenant = r->tenant,
-				  .batch = {batch->data, batch->len}};
+	struct pool_image image;
+	struct hash hash;
 
-	memcpy(ask.scope, r->scope, sizeof ask.scope);
-	return ask;
+	if (!r->on || !pool_image(r->h->pool, r->tenant, r->image, &image))
+		return false;
+	ret->tenant = r->tenant;
+	ret->batch = (struct str){batch->data, batch->len};
+	hash_init(&hash);
+	hash_add(&hash, r->scope, sizeof r->scope);
+	hash_add(&hash, &image, sizeof image);
+	hash_end(&hash, ret->scope);
+	return true;
 }
 
 int recall_find(const struct recall *r, const struct buf *batch,
 		struct redoma_result **ret, struct redoma_error *err)
 {
-	struct formula_ask ask = ask_of(r, batch);
 	uint64_t from = clock_monotonic_us();
 	struct redoma_result *res;
+	struct formula_ask ask;
 	struct str answer;
 	int rc;
 
 	*ret = NULL;
-	if (!r->on || atomic_load(&r->h->cancelled))
+	if (!ask_of(r, batch, &ask) || atomic_load(&r->h->cancelled))
 		return 0;
 	answer = formula_cache_find(r->h->answers, &ask);
 	if (!answer.len)
@@ -140,9 +136,9 @@ static bool is_repeatable(const struct redoma_result *res)
 void recall_keep(const struct recall *r, struct buf *batch,
 		 const struct sheet_part *part, const struct redoma_result *res)
 {
-	const struct formula_ask ask = ask_of(r, batch);
+	struct formula_ask ask;
 
-	if (r->on && is_repeatable(res))
+	if (is_repeatable(res) && ask_of(r, batch, &ask))
 		formula_cache_keep(r->h->answers, &ask, batch,
 				   (struct str){part->p, part->len},
 				   sheet_has_time(part));

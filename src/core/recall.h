@@ -4,7 +4,11 @@
  * An answer is kept if the run was pure and nothing is granted: it then depends
  * on the batch (columns, formulas, names, rows, the limit of a row) and on what
  * the scope holds: tenant, language, image and the whole policy.  If a formula
- * asked for the time, it depends on that, too. */
+ * asked for the time, it depends on that, too.
+ *
+ * The image is the file that the tenant's workers have loaded: one that was put
+ * in its place counts once they have that, and no answer is given while there
+ * are no workers. */
 #ifndef CORE_RECALL_H
 #define CORE_RECALL_H
 
@@ -16,6 +20,7 @@ struct recall {
 	struct redoma *h; /* borrowed */
 	const char *tenant; /* borrowed */
 	uint64_t fuel; /* limits.fuel */
+	char image[PATH_ROOM];
 	bool on; /* else nothing is kept of this call, and nothing given */
 	uint8_t scope[HASH_BYTES];
 };

@@ -65,6 +65,30 @@ void pool_count(const struct pool *p, uint64_t *ret_zygotes,
 	}
 }
 
+static bool has_image(const struct zygote *z, const char *tenant,
+		      const char *image_path)
+{
+	return !strcmp(z->image, image_path) && !strcmp(z->tenant, tenant);
+}
+
+bool pool_image(const struct pool *p, const char *tenant,
+		const char *image_path, struct pool_image *ret)
+{
+	const struct zygote *first = NULL;
+
+	for (const struct zygote *z = p->zygotes; z; z = z->next) {
+		if (!has_image(z, tenant, image_path))
+			continue;
+		if (first && memcmp(&first->loaded, &z->loaded,
+				    sizeof z->loaded))
+			return false;
+		first = first ? first : z;
+	}
+	if (first)
+		*ret = first->loaded;
+	return first != NULL;
+}
+
 void pool_forget(struct pool *p)
 {
 	empty(p, zygote_forget);

@@ -72,6 +72,13 @@ struct slot {
 	struct slot *next;
 };
 
+/* The file that an image was loaded from, as it was then: what is in its place
+ * later is another. */
+struct pool_image {
+	uint64_t device, inode, bytes;
+	int64_t s, ns; /* when it was written */
+};
+
 MUST_CHECK int pool_new(const struct pool_options *o, struct pool **ret,
 			struct redoma_error *err);
 MUST_CHECK int pool_take(struct pool *p, const struct pool_want *w,
@@ -92,6 +99,10 @@ void pool_kill(struct pool *p, struct slot *s, bool poison,
 /* Zygotes there are, and workers that wait parked as far as was heard. */
 void pool_count(const struct pool *p, uint64_t *ret_zygotes,
 		uint64_t *ret_parked);
+/* Which file that tenant's workers have loaded for the name image_path.  False:
+ * there are no such workers, or they have two. */
+bool pool_image(const struct pool *p, const char *tenant,
+		const char *image_path, struct pool_image *ret);
 void pool_free(struct pool *p);
 /* The same in a child that has a copy of p: its processes are not ended. */
 void pool_forget(struct pool *p);

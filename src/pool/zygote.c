@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/fd.h"
@@ -138,6 +139,22 @@ static int start_process(struct zygote *z, const struct pool_options *o,
 	return spawn_process(&q, &z->pidfd, err);
 }
 
+/* Of what is sent, whatever its name stands for now. */
+static int send_image(struct zygote *z, int kind, size_t len, int image,
+		      struct redoma_error *err)
+{
+	struct stat st;
+
+	if (fstat(image, &st))
+		return err_sys(err, WHERE, "look at the language image %s",
+			       z->image);
+	z->loaded = (struct pool_image){
+		(uint64_t)st.st_dev, (uint64_t)st.st_ino, (uint64_t)st.st_size,
+		st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
+	return channel_send_fds(&z->channel, kind, len ? &z->setup : NULL, len,
+				&image, 1, err);
+}
+
 static int send_setup(struct zygote *z, struct redoma_error *err)
 {
 	CLEANUP_FD int image = -1;
@@ -149,8 +166,7 @@ static int send_setup(struct zygote *z, struct redoma_error *err)
 	if (image < 0)
 		return err_sys(err, WHERE, "open the language image %s",
 			       z->image);
-	return channel_send_fds(&z->channel, FRAME_SPAWN, &z->setup,
-				sizeof z->setup, &image, 1, err);
+	return send_image(z, FRAME_SPAWN, sizeof z->setup, image, err);
 }
 
 static int first_frame(struct zygote *z, struct frame *f, const void **body,
@@ -183,9 +199,7 @@ static int send_other(struct zygote *z, const struct pool_want *w,
 		return why->code;
 	}
 	r = w->other_image(w->other_image_data, why, &image, err);
-	return r ? r
-		 : channel_send_fds(&z->channel, FRAME_MODULE, NULL, 0, &image,
-				    1, err);
+	return r ? r : send_image(z, FRAME_MODULE, 0, image, err);
 }
 
 static int wait_ready(struct zygote *z, const struct pool_want *w,

@@ -18,6 +18,7 @@ struct zygote {
 	struct spawn_ready ready;
 	struct spawn_setup setup;
 	char *tenant, *image; /* owned; image "" for foreign modules */
+	struct pool_image loaded; /* what the name stood for */
 	struct slot *idle;    /* parked; owned */
 	uint64_t own_bytes, guest_bytes; /* that its group has room for */
 	struct spawn_dead dead[ZYGOTE_DEAD_KEPT]; /* the latest, a ring */

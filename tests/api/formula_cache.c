@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <redoma.h>
@@ -551,6 +553,107 @@ static void what_is_kept_is_bounded(void **state)
 	redoma_close(h);
 }
 
+/* ---- an image in the place of another ---- */
+
+static const char *below(const char *name)
+{
+	static char path[2][256];
+	static unsigned next;
+	const char *tmp = getenv("TMPDIR");
+	char *p = path[next++ % 2];
+
+	snprintf(p, sizeof path[0], "%s/%s", tmp ? tmp : "/tmp", name);
+	return p;
+}
+
+static void put(const char *from, const char *to)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/%s", TEST_BUILD, from);
+	unlink(below(to));
+	assert_int_equal(symlink(path, below(to)), 0);
+}
+
+#define IMAGE "install/images/js-formula.cwasm"
+#define TENANTS 16 /* that have workers at a time */
+
+static struct redoma *open_installed(void)
+{
+	static const char policy[] = "redoma: 1\nreuse: tenant\n";
+	struct redoma_options o = REDOMA_OPTIONS_INIT;
+	struct redoma_policy *p;
+	struct redoma_error e;
+	struct redoma *h;
+
+	mkdir(below("install"), 0755);
+	mkdir(below("install/images"), 0755);
+	put("redoma-worker", "install/redoma-worker");
+	put("images/js-formula.cwasm", IMAGE);
+	o.install_dir = below("install");
+	o.warm = 1;
+	if (redoma_policy_parse(policy, sizeof policy - 1, "/", &p, &e) ||
+	    redoma_open(p, &o, &h, &e))
+		fail_msg("%s", e.text);
+	redoma_policy_free(p);
+	return h;
+}
+
+static void end_the_workers_of_others(struct redoma *h)
+{
+	struct redoma_formula f = {"x", "1"};
+	struct redoma_formula_request q = REDOMA_FORMULA_REQUEST_INIT;
+	char tenant[16];
+
+	q.language = "js";
+	q.tenant = tenant;
+	q.formulas = &f;
+	q.n_formulas = 1;
+	q.rows = 1;
+	for (int i = 0; i < TENANTS; i++) {
+		snprintf(tenant, sizeof tenant, "other%d", i);
+		redoma_sheet_free(evaluate(h, &q));
+	}
+}
+
+static double first_cell(struct redoma *h,
+			 const struct redoma_formula_request *q)
+{
+	struct redoma_sheet *s = evaluate(h, q);
+	double number = redoma_sheet_cell(s, 0, 0).number;
+
+	redoma_sheet_free(s);
+	return number;
+}
+
+/* The other image stands for any: it answers otherwise. */
+static void an_answer_is_of_the_image_that_would_run(void **state)
+{
+	struct redoma_formula f = {"x", "-7.0 % 5"};
+	struct redoma_formula_request q = REDOMA_FORMULA_REQUEST_INIT;
+	struct redoma *h = open_installed();
+
+	(void)state;
+	q.language = "js";
+	q.formulas = &f;
+	q.n_formulas = 1;
+	q.rows = 1;
+	assert_false(recalls(h, &q));
+	assert_true(recalls(h, &q));
+	put("images/py-formula.cwasm", IMAGE);
+	/* The workers still have the old one. */
+	for (int i = 0; i < 2; i++)
+		assert_true(first_cell(h, &q) == -2);
+	end_the_workers_of_others(h);
+	assert_true(first_cell(h, &q) == 3);
+	assert_true(recalls(h, &q));
+	assert_true(first_cell(h, &q) == 3);
+	put("images/js-formula.cwasm", IMAGE);
+	end_the_workers_of_others(h);
+	assert_true(first_cell(h, &q) == -2);
+	redoma_close(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -563,6 +666,7 @@ int main(void)
 		cmocka_unit_test(what_is_kept_allows_nothing),
 		cmocka_unit_test(nothing_is_kept_where_that_is_not_wanted),
 		cmocka_unit_test(what_is_kept_is_bounded),
+		cmocka_unit_test(an_answer_is_of_the_image_that_would_run),
 		cmocka_unit_test(a_million_rows_again_take_less_than_a_fifth),
 	};
 
