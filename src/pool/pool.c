@@ -166,8 +166,9 @@ static int fitness(const struct slot *s, const struct pool_want *w, int cpu)
 	return memcmp(s->digest, w->digest, sizeof s->digest) ? 0 : n + 3;
 }
 
-/* On any CPU but that one; -1: on any.  Only speed depends on it. */
-static void spread(const struct zygote *z, pid_t pid, int but)
+/* On any CPU but that one; -1: on any.  Only speed depends on it.  False: they
+ * are not its any more, or it may not. */
+static bool spread(const struct zygote *z, pid_t pid, int but)
 {
 	const struct spawn_setup *setup = &z->setup;
 	cpu_set_t set;
@@ -176,7 +177,7 @@ static void spread(const struct zygote *z, pid_t pid, int but)
 	for (uint32_t i = 0; i < setup->n_cpus; i++)
 		if (setup->cpus[i] != but)
 			CPU_SET((size_t)setup->cpus[i], &set);
-	sched_setaffinity(pid, sizeof set, &set);
+	return !sched_setaffinity(pid, sizeof set, &set);
 }
 
 static struct slot *pick(struct zygote *z, const struct pool_want *w)
@@ -235,8 +236,8 @@ static void clear(struct zygote *z, int cpu)
 	if (z->setup.n_cpus < 2 || z->off_cpu == cpu || z->ready.pid <= 0 ||
 	    is_reaped(z->self_fd))
 		return;
-	spread(z, z->ready.pid, cpu);
-	z->off_cpu = cpu;
+	if (spread(z, z->ready.pid, cpu))
+		z->off_cpu = cpu;
 }
 
 static int wait_birth(struct zygote *z, const struct pool_want *w,
@@ -335,10 +336,8 @@ static void follow(struct slot *s)
 
 void pool_loosen(struct slot *s)
 {
-	if (s->cpu < 0)
-		return;
-	spread(s->zygote, s->pid, -1);
-	s->cpu = -1;
+	if (s->cpu >= 0 && spread(s->zygote, s->pid, -1))
+		s->cpu = -1;
 }
 
 static bool is_well_stocked(const struct zygote *z)

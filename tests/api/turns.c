@@ -3,6 +3,7 @@
  * workers are made on other CPUs than the caller's, and what the kernel does
  * when a worker is gone it does elsewhere. */
 #include <dirent.h>
+#include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,12 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include <redoma.h>
+
+static bool refuses; /* to set the CPUs of another process */
+
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+	if (refuses && pid) {
+		errno = EPERM;
+		return -1;
+	}
+	return syscall(SYS_sched_setaffinity, pid, size, set) < 0 ? -1 : 0;
+}
 
 static pid_t parent_of(pid_t pid, char name[64])
 {
@@ -153,6 +166,43 @@ static void where_it_is_made(void **state)
 	redoma_close(h);
 }
 
+static int cpus_of(pid_t pid)
+{
+	cpu_set_t set;
+
+	assert_int_equal(sched_getaffinity(pid, sizeof set, &set), 0);
+	return CPU_COUNT(&set);
+}
+
+/* What could not be done was not done: the next run does it. */
+static void a_refusal_is_no_success(void **state)
+{
+	int cpu = sched_getcpu(), n = cpus_of(0);
+	cpu_set_t all, one;
+	struct redoma *h;
+	pid_t zygote;
+
+	(void)state;
+	if (n < 2)
+		skip();
+	sched_getaffinity(0, sizeof all, &all);
+	CPU_ZERO(&one);
+	CPU_SET((size_t)cpu, &one);
+	refuses = true;
+	h = open_and_run();
+	zygote = zygote_of(SCHED_BATCH);
+	wait_for(zygote, 2 * n);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	run(h);
+	assert_int_equal(cpus_of(zygote), n);
+	refuses = false;
+	wait_for(zygote, 2 * n);
+	run(h);
+	assert_int_equal(cpus_of(zygote), n - 1);
+	sched_setaffinity(0, sizeof all, &all);
+	redoma_close(h);
+}
+
 #define SOCKETS_MAX 256
 
 struct sockets {
@@ -233,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_gives_way),
 		cmocka_unit_test(where_it_is_made),
+		cmocka_unit_test(a_refusal_is_no_success),
 		cmocka_unit_test(whose_close_is_the_last),
 	};
 
