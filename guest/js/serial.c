@@ -31,6 +31,7 @@ struct printer {
 	char *p;
 	size_t len, cap;
 	bool carry;
+	bool half; /* of a surrogate pair was met */
 	JSAtom to_json, tag, name, message;
 };
 
@@ -104,10 +105,12 @@ static int put_wide(struct printer *s, const uint16_t *w, uint32_t n)
 		uint32_t c = w[i];
 
 		if (c >= 0xd800 && c < 0xdc00 && i + 1 < n &&
-		    w[i + 1] >= 0xdc00 && w[i + 1] < 0xe000)
+		    w[i + 1] >= 0xdc00 && w[i + 1] < 0xe000) {
 			c = 0x10000 + ((c - 0xd800) << 10) + (w[++i] - 0xdc00);
-		else if (c >= 0xd800 && c < 0xe000)
+		} else if (c >= 0xd800 && c < 0xe000) {
+			s->half = true;
 			c = 0xfffd; /* half of a pair is no text */
+		}
 		if (put_unit(s, c))
 			return -1;
 	}
@@ -334,6 +337,12 @@ static int print_error(struct printer *s, JSValueConst v)
 
 /* ---- plain objects ---- */
 
+/* It came as a tag, and nobody could change it. */
+static bool is_tag(JSValueConst v)
+{
+	return JS_IsObject(v) && JS_GetClassID(v) == guest.tag_class;
+}
+
 static int print_array(struct printer *s, JSValueConst v,
 		       const struct step *at)
 {
@@ -352,19 +361,72 @@ static int print_array(struct printer *s, JSValueConst v,
 	return puts_(s, "]");
 }
 
-static int print_entry(struct printer *s, JSValueConst v, struct step *in,
-		       bool first)
+static int print_key(struct printer *s, JSAtom atom)
 {
-	JSValue key = JS_AtomToString(s->ctx, in->key);
+	JSValue key = JS_AtomToString(s->ctx, atom);
+	int r = JS_IsException(key) ? -1 : print_string(s, key);
+
+	JS_FreeValue(s->ctx, key);
+	return r;
+}
+
+/* As text it is another key, which may be there already: 1 then. */
+static int add_key(struct printer *s, JSValueConst seen, JSAtom atom)
+{
+	size_t from = s->len;
+	JSAtom key;
+	int r = print_key(s, atom);
+
+	if (r)
+		return -1;
+	key = JS_NewAtomLen(s->ctx, s->p + from, s->len - from);
+	s->len = from;
+	if (key == JS_ATOM_NULL)
+		return -1;
+	r = JS_HasProperty(s->ctx, seen, key);
+	if (!r && JS_DefinePropertyValue(s->ctx, seen, key, JS_TRUE, 0) < 0)
+		r = -1;
+	JS_FreeAtom(s->ctx, key);
+	return r;
+}
+
+/* Sets *half if a half of a surrogate pair is in its key. */
+static int print_entry(struct printer *s, JSValueConst v, struct step *in,
+		       bool *half)
+{
 	int r;
 
-	if (JS_IsException(key))
-		return -1;
-	r = (!first && puts_(s, ",")) || print_string(s, key) || puts_(s, ":");
-	JS_FreeValue(s->ctx, key);
+	s->half = false;
+	r = print_key(s, in->key) || puts_(s, ":");
+	*half = *half || s->half;
 	if (r)
 		return -1;
 	return print_value(s, JS_GetProperty(s->ctx, v, in->key), in);
+}
+
+static int check_keys(struct printer *s, const JSPropertyEnum *tab, uint32_t n,
+		      const struct step *at)
+{
+	JSValue seen = JS_NewObjectProto(s->ctx, JS_NULL);
+	int r = JS_IsException(seen) ? -1 : 0;
+
+	for (uint32_t i = 0; i < n && r == 0; i++) {
+		r = add_key(s, seen, tab[i].atom);
+		if (!r && quick_poll(s->ctx))
+			r = -1;
+	}
+	JS_FreeValue(s->ctx, seen);
+	return r > 0 ? cannot_carry(s, at, "an object with two keys that are "
+					   "the same in UTF-8")
+		     : r;
+}
+
+static bool has_key(const JSPropertyEnum *tab, uint32_t n, JSAtom key)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (tab[i].atom == key)
+			return true;
+	return false;
 }
 
 static int print_entries(struct printer *s, JSValueConst v,
@@ -373,21 +435,22 @@ static int print_entries(struct printer *s, JSValueConst v,
 	struct step in = { .up = at, .object = v };
 	JSPropertyEnum *tab;
 	uint32_t n, i;
-	bool wrap = false;
+	bool wrap, half = false;
 	int r;
 
 	if (JS_GetOwnPropertyNames(s->ctx, &tab, &n, v,
 				   JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY))
 		return -1;
-	/* It was a tag when it came. */
-	for (i = 0; i < n && JS_GetClassID(v) != guest.tag_class; i++)
-		wrap = wrap || tab[i].atom == s->tag;
+	wrap = !is_tag(v) && has_key(tab, n, s->tag);
 	r = (wrap && puts_(s, "{\"$redoma\":\"object\",\"value\":")) ||
 	    puts_(s, "{");
 	for (i = 0; i < n && r == 0; i++) {
 		in.key = tab[i].atom;
-		r = print_entry(s, v, &in, i == 0) || quick_poll(s->ctx);
+		r = (i && puts_(s, ",")) || print_entry(s, v, &in, &half) ||
+		    quick_poll(s->ctx);
 	}
+	if (half && !r)
+		r = check_keys(s, tab, n, at);
 	JS_FreePropertyEnum(s->ctx, tab, n);
 	return r ? -1 : puts_(s, wrap ? "}}" : "}");
 }
@@ -468,7 +531,8 @@ static int apply_to_json(struct printer *s, JSValue *v, const struct step *at)
 	JSValue f, key, r;
 
 	if (k == QUICK_DATE || k == QUICK_TYPED || k == QUICK_BUFFER ||
-	    k == QUICK_MAP || k == QUICK_SET || k == QUICK_BIGINT)
+	    k == QUICK_MAP || k == QUICK_SET || k == QUICK_BIGINT ||
+	    is_tag(*v) || is_tag(at->object))
 		return 0;
 	f = JS_GetProperty(s->ctx, *v, s->to_json);
 	if (JS_IsException(f))

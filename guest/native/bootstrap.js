@@ -83,190 +83,7 @@ function unpack(body) {
 	return request;
 }
 
-/* ---- values ---- */
-
-/* A class of the program's own may have any methods. */
-const {getTime, toISOString} = Date.prototype;
-/* Tags that the language has no value for: they go out as they came. */
-const held = new WeakSet();
-
-const tag = (kind, value) => value === undefined ? {$redoma: kind}
-						 : {$redoma: kind, value};
-
-function carryNumber(v) {
-	if (Number.isNaN(v))
-		return tag('nan');
-	if (!Number.isFinite(v))
-		return tag(v > 0 ? 'inf' : '-inf');
-	return Object.is(v, -0) ? tag('-0') : v;
-}
-
-/* JSON is UTF-8: half of a surrogate pair is U+FFFD. */
-function whole(s) {
-	return /[\ud800-\udfff]/.test(s) ? Buffer.from(s).toString() : s;
-}
-
-function refuse(at, what) {
-	throw new TypeError(`the value cannot be carried: ${at} ${what}`);
-}
-
-function carryParts(v, at, above) {
-	if (Array.isArray(v))
-		return v.map((x, i) => carry(x, `${at}[${i}]`, above));
-	if (v instanceof Map)
-		return tag('map', [...v].map(([k, x]) => [
-			carry(k, `${at} key`, above), carry(x, at, above)]));
-	if (v instanceof Set)
-		return tag('set', [...v].map((x) => carry(x, at, above)));
-	if (v instanceof Error)
-		return {name: whole(String(v.name)),
-			message: whole(String(v.message))};
-	const out = {};
-	for (const k of Object.keys(v))
-		Object.defineProperty(out, whole(k), {
-			value: carry(v[k], `${at}.${k}`, above),
-			enumerable: true, configurable: true});
-	return Object.hasOwn(out, '$redoma') ? tag('object', out) : out;
-}
-
-function carryObject(v, at, above) {
-	if (typeof v.toJSON === 'function' && !(v instanceof Date) &&
-	    !Buffer.isBuffer(v))
-		return carry(v.toJSON(), at, above);
-	if (held.has(v))
-		return tag(v.$redoma, carry(v.value));
-	if (v instanceof Date)
-		return tag('date', Number.isNaN(getTime.call(v))
-			? '' : toISOString.call(v));
-	if (ArrayBuffer.isView(v) || v instanceof ArrayBuffer) {
-		const bytes = ArrayBuffer.isView(v)
-			? Buffer.from(v.buffer, v.byteOffset, v.byteLength)
-			: Buffer.from(v);
-		return tag('bytes', bytes.toString('base64'));
-	}
-	if (above.includes(v) || above.length > 200)
-		refuse(at, 'contains itself or is nested too deeply');
-	return carryParts(v, at, [...above, v]);
-}
-
-function carry(v, at = 'value', above = []) {
-	switch (typeof v) {
-	case 'undefined':
-		return tag('undefined');
-	case 'boolean':
-		return v;
-	case 'string':
-		return whole(v);
-	case 'number':
-		return carryNumber(v);
-	case 'bigint':
-		return tag('bigint', String(v));
-	case 'object':
-		return v === null ? null : carryObject(v, at, above);
-	default:
-		return refuse(at, `is a ${typeof v}`);
-	}
-}
-
-/* How the text of a tag is spelt, and no other way (docs/guide/result.md); the
- * same in guest/py/carry.py and guest/js/spell.c. */
-const CLOCK = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{3}|\\.\\d{6})?';
-const ZONE = '[+-](?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{6})?)?';
-const SPELT = {
-	'bigint': /^(?:0|-?[1-9]\d*)$/,
-	'bytes': /^[A-Za-z0-9+/]*={0,2}$/,
-	'decimal':
-		/^-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity|s?NaN\d*)$/,
-	'date': new RegExp('^(?:|((?:\\d{4}|[+-]\\d{6})-\\d\\d-\\d\\d)' +
-		`(?:T${CLOCK}(?:Z|${ZONE})?)?)$`),
-	'time': new RegExp(`^${CLOCK}(?:${ZONE})?$`),
-	'duration': /^-?PT\d+(?:\.\d{1,6})?S$/,
-};
-const BAD = Symbol('what is no value of its kind');
-
-function reviveBytes(text) {
-	const b = Buffer.from(text, 'base64');
-	return b.toString('base64') === text ? new Uint8Array(b) : BAD;
-}
-
-/* No other day in the place of one that there is not. */
-function reviveDate(text) {
-	const day = SPELT.date.exec(text)[1];
-	const v = new Date(text);
-	const same = day === undefined || new Date(`${day}T00:00:00Z`)
-		.toJSON()?.startsWith(day);
-	return same && (!text || !Number.isNaN(v.getTime())) ? v : BAD;
-}
-
-function hold(kind, value) {
-	const v = Object.freeze({$redoma: kind, value: Object.freeze(value)});
-	held.add(v);
-	return v;
-}
-
-function reviveComplex(v) {
-	const both = v.map(revive);
-	return both.length === 2 && both.every((x) => typeof x === 'number')
-		? hold('complex', both) : BAD;
-}
-
-const isPair = (v) => Array.isArray(v) && v.length === 2;
-const NOTHING = {'nan': NaN, 'inf': Infinity, '-inf': -Infinity, '-0': -0,
-		 'undefined': undefined};
-const OF_TEXT = {
-	'bigint': (v) => BigInt(v), 'bytes': reviveBytes, 'date': reviveDate,
-	'decimal': (v) => hold('decimal', v), 'time': (v) => hold('time', v),
-	'duration': (v) => hold('duration', v),
-};
-const OF_LIST = {
-	'map': (v) => v.every(isPair)
-		? new Map(v.map(([k, x]) => [revive(k), revive(x)])) : BAD,
-	'set': (v) => new Set(v.map(revive)), 'tuple': (v) => v.map(revive),
-	'complex': reviveComplex,
-};
-
-function ofTag(kind, v, alone) {
-	if (alone)
-		return Object.hasOwn(NOTHING, kind) ? NOTHING[kind] : BAD;
-	if (typeof v === 'string')
-		return Object.hasOwn(OF_TEXT, kind) && SPELT[kind].test(v)
-			? OF_TEXT[kind](v) : BAD;
-	if (Array.isArray(v))
-		return Object.hasOwn(OF_LIST, kind) ? OF_LIST[kind](v) : BAD;
-	return kind === 'object' && v !== null && typeof v === 'object'
-		? reviveFields(v) : BAD;
-}
-
-/* A tag has nothing beside its value. */
-function reviveTag(tag) {
-	const alone = !Object.hasOwn(tag, 'value');
-	const v = Object.keys(tag).length === (alone ? 1 : 2)
-		? ofTag(tag.$redoma, tag.value, alone) : BAD;
-	if (v !== BAD)
-		return v;
-	const kind = tag.$redoma.slice(0, 40);
-	throw new TypeError(`input: the $redoma tag '${kind}' cannot be ` +
-		`read: ${typeof tag.value === 'string'
-			? `'${tag.value.slice(0, 80)}' is no ${kind}`
-			: 'it is unknown, or its value is of another type'}`);
-}
-
-function reviveFields(v) {
-	const out = {};
-	for (const k of Object.keys(v))
-		Object.defineProperty(out, k, {value: revive(v[k]),
-			enumerable: true, writable: true, configurable: true});
-	return out;
-}
-
-function revive(v) {
-	if (Array.isArray(v))
-		return v.map(revive);
-	if (v === null || typeof v !== 'object')
-		return v;
-	return Object.hasOwn(v, '$redoma') && typeof v.$redoma === 'string'
-		? reviveTag(v) : reviveFields(v);
-}
+/* ---- values: guest/native/values.js is put here ---- */
 
 /* ---- tools ---- */
 
@@ -372,7 +189,7 @@ function makeTool(tool) {
 				'its arguments by name');
 		const error = new Error();
 		Error.captureStackTrace(error, f[tool]);
-		const json = JSON.stringify(carry(args, 'arguments'));
+		const json = carry(args, 'arguments');
 		calls.unsent.push({tool, error, resolve, reject,
 				   text: Buffer.from(`${tool}\0${json}`)});
 		sendMore();
@@ -577,7 +394,7 @@ async function run(request) {
 	try {
 		const v = await execute(request);
 		if (v !== undefined)
-			current.value = JSON.stringify(carry(v));
+			current.value = carry(v);
 	} catch (e) {
 		report(e);
 		process.exitCode = 1;
@@ -594,15 +411,14 @@ function pack(parts) {
 /* Runs of our own, by the same way: what a run needs is loaded, compiled and
  * written to before it comes. */
 async function warmUp() {
-	JSON.stringify(carry([1, 'a', {b: null}, 1n, new Map([[1, 2]])]));
+	carry([1, 'a', {b: null}, 1n, new Map([[1, 2]])]);
 	for (const source of ['1+1', 'await 1; 2', 'null.x']) {
 		const request = unpack(pack([[1, source], [2, 'warm.js'],
 			[3, '[1]'], [4, 'warm.js'], [5, 'A=1']]));
 		setGlobals(request);
 		try {
 			const v = await execute(request);
-			lastWords(0, [message(VALUE,
-					      JSON.stringify(carry(v)))]);
+			lastWords(0, [message(VALUE, carry(v))]);
 		} catch (e) {
 			message(ERROR, told(e, request.name));
 		}

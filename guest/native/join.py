@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""join.py OUT BOOTSTRAP CARRY - the bootstrap with carry.py in its place: one
-file, since it alone is in the jail."""
+"""join.py OUT BOOTSTRAP VALUES - the bootstrap with what carries values in its
+place: one file, since it alone is in the jail."""
+import re
 import sys
 
-MARK = "# ---- values: guest/py/carry.py is put here ----\n"
+MARK = r".*---- values: guest/\S+ is put here ----.*\n"
 
 
-def main(out, bootstrap, carry):
-    text, values = (open(p, encoding="utf-8").read()
-                    for p in (bootstrap, carry))
-    before, after = text.split(MARK)
+def main(out, bootstrap, values):
+    text, part = (open(p, encoding="utf-8").read()
+                  for p in (bootstrap, values))
+    before, after = re.split(MARK, text)
     with open(out, "w", encoding="utf-8") as f:
-        f.write(before + values + "\n" + after)
+        f.write(before + part + "\n" + after)
 
 
 main(*sys.argv[1:])

@@ -114,6 +114,9 @@ def scalar(v):
 def carry_dict(v, at, above):
     if all(isinstance(k, str) for k in v):
         out = {whole(k): carry(x, f"{at}.{k}", above) for k, x in v.items()}
+        if len(out) < len(v):
+            raise TypeError(f"the value cannot be carried: {at} has two keys "
+                            "that are the same in UTF-8")
         return tagged("object", out) if "$redoma" in out else out
     return tagged("map", [[carry(k, f"{at} key", above),
                            carry(x, f"{at}[…]", above)]

@@ -66,6 +66,12 @@ for _tier, _run in TIERS:
     def _(run=_run):
         check_forgeries(run)
 
+    @case(f"{_tier}: two keys that are one in UTF-8 are an error")
+    def _(run=_run):
+        for other in ("\\udc00", "\ufffd"):
+            expect(run(f"{{'a\\ud800': 1, 'b': 2, 'a{other}': 3}}"), "error",
+                   says="two keys that are the same in UTF-8")
+
 HELD = """[D('1.10'), d.time(3, 4), d.timedelta(seconds=1.5),
 complex(1, math.nan), {D(1): d.time(1)}]"""
 
@@ -95,6 +101,57 @@ for _tier, _run in JS_TIERS:
                    says="TypeError")
         expect(run("input", "--input", json_module.dumps(
             tag("tuple", [tag("tuple", [1])]))), "ok", value=[[1]])
+
+    @case(f"{_tier}: no toJSON of a prototype forges a tag")
+    def _(run=_run):
+        lie = ("for (const c of [Object, Array, Date, Map, Set, BigInt, "
+               "Uint8Array, Float64Array, ArrayBuffer, Error]) "
+               "c.prototype.toJSON = () => 'a lie'; ")
+        for kind, value in (("decimal", "1.10"), ("time", "03:04:05"),
+                            ("complex", [1, tag("nan")]), ("bytes", "YQ=="),
+                            ("date", "1970-01-01T00:00:00.000Z"),
+                            ("map", [[1, "a"]]), ("set", [1]),
+                            ("bigint", "10")):
+            expect(run(lie + "input", "--input",
+                       json_module.dumps(tag(kind, value))), "ok",
+                   value=tag(kind, value))
+        expect(run(lie + "new Float64Array([1, NaN])"), "ok",
+               value=[1, tag("nan")])
+        # Of what is no more than an object it is asked, once, and by name.
+        expect(run(lie + "[{}]"), "ok", value="a lie")
+        expect(run("({ a: { toJSON(k) { return [k, new Date(0)] } } })"), "ok",
+               value={"a": ["a", tag("date", "1970-01-01T00:00:00.000Z")]})
+        expect(run("const o = { toJSON() { return o } }; o"), "error",
+               says="toJSON is a function")
+
+    @case(f"{_tier}: what a class of its own says of its members is not asked")
+    def _(run=_run):
+        lie = "() { throw 'a lie' }"
+        expect(run(f"class M extends Map {{ [Symbol.iterator]{lie} "
+                   f"entries{lie} }} class S extends Set {{ values{lie} "
+                   f"[Symbol.iterator]{lie} }} class A extends Array {{ "
+                   f"map{lie} }} const m = new M(); m.set(1, 2); "
+                   "const s = new S(); s.add(3); const a = new A(); a.push(4);"
+                   "[m, s, a]"), "ok",
+               value=[tag("map", [[1, 2]]), tag("set", [3]), [4]])
+
+    @case(f"{_tier}: each kind of value is the same in either place")
+    def _(run=_run):
+        expect(run("[[, 1], new Number(1), new String('x'), Object(2n), "
+                   "new Int8Array(1), new Uint8ClampedArray(1), "
+                   "new SharedArrayBuffer(1)]"), "ok",
+               value=[[tag("undefined"), 1], 1, "x", tag("bigint", "2"), [0],
+                      tag("bytes", "AA=="), tag("bytes", "AA==")])
+        for code in ("[Promise.resolve(1)]", "[new WeakMap()]"):
+            expect(run(code), "error", says="cannot be carried")
+
+    @case(f"{_tier}: two keys that are one in UTF-8 are no breach, but an error")
+    def _(run=_run):
+        for other in ("\\udc00", "\ufffd"):
+            expect(run(f"({{ 'a\\ud800': 1, b: 2, 'a{other}': 3 }})"), "error",
+                   says="two keys that are the same in UTF-8")
+        expect(run("({ 'a\\ud800': 1, 'b\\ud800': '\\ud800' })"), "ok",
+               value={"a\ufffd": 1, "b\ufffd": "\ufffd"})
 
     @case(f"{_tier}: a date's own methods forge no tag")
     def _(run=_run):

@@ -141,8 +141,8 @@ static void node(void **state)
 	if (access("/usr/bin/node", X_OK))
 		skip();
 	assert_int_equal(start(&k, "/usr/bin/node", "/redoma/bootstrap.js",
-			       read_text(0, TEST_ROOT
-					 "/guest/native/bootstrap.js")),
+			       read_text(0, TEST_BUILD
+					 "/images/bootstrap.js")),
 			 0);
 	run(&k, &r, "console.log('hi'); 6 * 7", "");
 	assert_int_equal(r.o.status, REDOMA_STATUS_OK);
