@@ -26,6 +26,16 @@ int err_set(struct redoma_error *err, enum redoma_code code, const char *where,
 	return code;
 }
 
+/* Where there is a remedy that is the same for all. */
+static const char *describe(int sys)
+{
+	const char *text = strerrordesc_np(sys);
+
+	if (sys == EMFILE)
+		return "Too many open files: close some, or raise ulimit -n";
+	return text ? text : "unknown error";
+}
+
 int err_sys(struct redoma_error *err, const char *where, const char *fmt, ...)
 {
 	int sys = errno;
@@ -41,8 +51,7 @@ int err_sys(struct redoma_error *err, const char *where, const char *fmt, ...)
 	vsnprintf(err->text, sizeof err->text, fmt, ap);
 	va_end(ap);
 	n = strlen(err->text);
-	snprintf(err->text + n, sizeof err->text - n, ": %s",
-		 strerrordesc_np(sys) ? strerrordesc_np(sys) : "unknown error");
+	snprintf(err->text + n, sizeof err->text - n, ": %s", describe(sys));
 	return code;
 }
 

@@ -19,16 +19,36 @@
 
 #define WHERE "pool"
 
+/* What is not handed over goes first: where the host has opened all that it may
+ * there would be no room. */
+static void close_others(const struct spawn_request *q)
+{
+	unsigned from = 0, next = 0;
+
+	while (next != ~0U) {
+		next = ~0U;
+		for (size_t i = 0; i < q->n_fds; i++)
+			if ((unsigned)q->fds[i] >= from &&
+			    (unsigned)q->fds[i] < next)
+				next = (unsigned)q->fds[i];
+		if (next > from)
+			close_range(from, next == ~0U ? next : next - 1, 0);
+		from = next + 1;
+	}
+}
+
 /* Moves the descriptors to 3, 4, ... without one overwriting another: first
  * all of them above the range, then down. */
 static int place_fds(const struct spawn_request *q)
 {
-	int high[SPAWN_FDS_MAX];
-	int null = open("/dev/null", O_RDWR);
+	int high[SPAWN_FDS_MAX], null;
 	size_t i;
 
+	close_others(q);
+	null = open("/dev/null", O_RDWR);
 	for (i = 0; i < q->n_fds; i++) {
-		high[i] = fcntl(q->fds[i], F_DUPFD_CLOEXEC, 64);
+		high[i] = fcntl(q->fds[i], F_DUPFD_CLOEXEC,
+				3 + SPAWN_FDS_MAX);
 		if (high[i] < 0)
 			return -1;
 	}
@@ -41,6 +61,18 @@ static int place_fds(const struct spawn_request *q)
 		if (dup2(high[i], (int)i + 3) < 0)
 			return -1;
 	return close_range((unsigned)q->n_fds + 3, ~0U, 0);
+}
+
+/* A word of the host's, which has a pidfd of us then.  False: it never will. */
+static bool may_go(int word)
+{
+	char go;
+	ssize_t n;
+
+	do {
+		n = recv(word, &go, sizeof go, 0);
+	} while (n < 0 && errno == EINTR);
+	return n == sizeof go;
 }
 
 static void exec_it(const struct spawn_request *q)
@@ -94,7 +126,8 @@ static bool tell(int socket, int sys, int pidfd)
 	return sendmsg(socket, &m, MSG_NOSIGNAL) == sizeof sys;
 }
 
-/* -1 with errno, EIO if nobody told. */
+/* Of who is gone and has told, or never will: there is no wait.  -1 with errno,
+ * EIO if nobody told. */
 static int hear(int socket)
 {
 	int sys = EIO, fd = -1;
@@ -107,7 +140,7 @@ static int hear(int socket)
 	ssize_t n;
 
 	do {
-		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
+		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	} while (n < 0 && errno == EINTR);
 	if (n == sizeof sys && !sys && CMSG_FIRSTHDR(&m)) {
 		memcpy(&fd, CMSG_DATA(&room.align), sizeof fd);
@@ -116,27 +149,25 @@ static int hear(int socket)
 	/* It came, and there was no number for it. */
 	if (n == sizeof sys && !sys)
 		sys = EMFILE;
-	if (n >= 0)
+	if (n >= 0 || errno == EAGAIN)
 		errno = n == sizeof sys ? sys : EIO;
 	return -1;
 }
 
 /* In between, with descriptors of its own: whenever it is killed, what it has
- * made goes with it. */
-static void middle(const struct spawn_request *q, int report)
+ * made goes with it.  Closes `host`, so that nobody but the host can speak. */
+static void middle(const struct spawn_request *q, int report, int host)
 {
 	int pidfd = -1;
-	pid_t pid = clone_raw(CLONE_PIDFD | CLONE_CLEAR_SIGHAND, &pidfd,
-			      SIGCHLD);
+	pid_t pid;
 
-	if (pid == 0)
+	close(host);
+	pid = clone_raw(CLONE_PIDFD | CLONE_CLEAR_SIGHAND, &pidfd, SIGCHLD);
+	if (pid == 0 && may_go(report))
 		exec_it(q);
-	if (tell(report, pid < 0 ? errno : 0, pidfd))
-		_exit(0);
-	/* Nobody will hear of it. */
-	if (pid > 0)
-		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-	_exit(1);
+	if (pid == 0)
+		_exit(127);
+	_exit(tell(report, pid < 0 ? errno : 0, pidfd) ? 0 : 1);
 }
 
 static void reap_middle(int pidfd)
@@ -178,26 +209,28 @@ static int spawn_apart(const struct spawn_request *q, int *ret_pidfd,
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p))
-		return err_sys(err, WHERE, "make a socket pair");
+		return err_sys(err, WHERE, "make sockets to start %s", q->path);
 	in = fd_lift(p[0]);
 	out = fd_lift(p[1]);
 	if (in < 0 || out < 0)
-		return err_sys(err, WHERE, "make a socket pair");
+		return err_sys(err, WHERE, "make sockets to start %s", q->path);
 	/* No handler of the host may run in the processes made here. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pid = clone_raw(CLONE_PIDFD, &mid, 0);
 	if (pid == 0)
-		middle(q, out);
+		middle(q, out, in);
 	if (pid > 0)
 		reap_middle(mid);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (pid < 0)
-		return err_sys(err, WHERE, "start a process");
+		return err_sys(err, WHERE, "start a process for %s", q->path);
 	close(TAKE_FD(out));
 	said = hear(in);
 	if (said < 0)
 		return err_sys(err, WHERE, "start %s", q->path);
+	/* It goes on, or has been killed. */
+	(void)!send(in, "", 1, MSG_NOSIGNAL);
 	*ret_pidfd = said;
 	return 0;
 }

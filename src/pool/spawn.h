@@ -3,10 +3,18 @@
  * variable or signal setting inherited.
  *
  * The process is a grandchild: the child in between is made by clone3(2) with
- * exit_signal 0 (invisible to wait() without __WCLONE), shares our descriptor
- * table just long enough to leave a pidfd in it, and is gone before the call
- * returns.  Nothing between clone3 and exec allocates or takes a lock, so a
- * host with many threads is safe. */
+ * exit_signal 0 (invisible to wait() without __WCLONE), sends us a pidfd of it
+ * over a socket, and is gone before the call returns.  Nothing between clone3
+ * and exec allocates or takes a lock, so a host with many threads is safe.
+ *
+ * Until they are gone, or have become the program, both have a copy of every
+ * descriptor that the host had open: what the host closes meanwhile, such as an
+ * end of a pipe or a file with a lock, is closed for others some hundred
+ * microseconds later.
+ *
+ * The program is not started before the host has the pidfd.  A call that fails
+ * (the host is out of descriptors, someone killed what is in between) leaves
+ * neither a process nor a descriptor. */
 #ifndef POOL_SPAWN_H
 #define POOL_SPAWN_H
 
