@@ -230,9 +230,8 @@ static int explain(int r, const struct redoma_error *why, uint64_t waited_us,
 			       "run, did not answer in %" PRIu64 " s and was "
 			       "ended, and the program with it: the machine "
 			       "has too much to do, or the file system of a "
-			       "grant "
-			       "does not answer; run it again, or without that "
-			       "grant",
+			       "grant does not answer; run it again, or "
+			       "without that grant",
 			       waited_us / 1000000);
 	if (r && err)
 		*err = *why;
