@@ -4,8 +4,10 @@
  * when a worker is gone it does elsewhere. */
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,14 +25,38 @@
 #include <redoma.h>
 
 static bool refuses; /* to set the CPUs of another process */
+static pid_t watched;
+static bool was_set; /* its CPUs */
+static pid_t doomed; /* once the pool has looked who lives */
 
 int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
+	was_set = was_set || (pid && pid == watched);
 	if (refuses && pid) {
 		errno = EPERM;
 		return -1;
 	}
 	return syscall(SYS_sched_setaffinity, pid, size, set) < 0 ? -1 : 0;
+}
+
+static void end_doomed(void)
+{
+	kill(doomed, SIGKILL);
+	for (int i = 0; i < 5000 && !kill(doomed, 0); i++)
+		usleep(1000);
+	doomed = 0;
+	was_set = false;
+}
+
+int poll(struct pollfd *p, nfds_t n, int ms)
+{
+	struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
+	int r = ppoll(p, n, ms < 0 ? NULL : &t, NULL);
+
+	/* With news it would go on to read of its end. */
+	if (doomed && n == 4 && !p[0].revents)
+		end_doomed();
+	return r;
 }
 
 static pid_t parent_of(pid_t pid, char name[64])
@@ -203,6 +229,51 @@ static void a_refusal_is_no_success(void **state)
 	redoma_close(h);
 }
 
+static void run_if_it_can(struct redoma *h)
+{
+	struct redoma_request q = REDOMA_REQUEST_INIT;
+	struct redoma_result *res = NULL;
+
+	q.language = "js";
+	q.source = "1+1";
+	q.source_len = 3;
+	(void)!redoma_run(h, &q, &res, NULL);
+	redoma_result_free(res);
+}
+
+/* It may be another's by then. */
+static void the_number_of_a_zygote_that_is_gone_is_left_alone(void **state)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t all, one;
+	struct redoma *h;
+
+	(void)state;
+	if (cpus_of(0) < 2)
+		skip();
+	sched_getaffinity(0, sizeof all, &all);
+	CPU_ZERO(&one);
+	CPU_SET((size_t)cpu, &one);
+	h = open_and_run();
+	watched = zygote_of(SCHED_BATCH);
+	wait_for(watched, 2 * cpus_of(0));
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	/* So that each run tries to move it. */
+	refuses = true;
+	was_set = false;
+	run(h);
+	assert_true(was_set);
+	doomed = watched;
+	for (int i = 0; i < 200 && doomed; i++)
+		run_if_it_can(h);
+	assert_int_equal(doomed, 0);
+	assert_false(was_set);
+	refuses = false;
+	sched_setaffinity(0, sizeof all, &all);
+	redoma_close(h);
+	watched = 0;
+}
+
 #define SOCKETS_MAX 256
 
 struct sockets {
@@ -284,6 +355,8 @@ int main(void)
 		cmocka_unit_test(who_gives_way),
 		cmocka_unit_test(where_it_is_made),
 		cmocka_unit_test(a_refusal_is_no_success),
+		cmocka_unit_test(
+			the_number_of_a_zygote_that_is_gone_is_left_alone),
 		cmocka_unit_test(whose_close_is_the_last),
 	};
 
