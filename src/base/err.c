@@ -33,6 +33,9 @@ static const char *describe(int sys)
 
 	if (sys == EMFILE)
 		return "Too many open files: close some, or raise ulimit -n";
+	if (sys == EFBIG)
+		return "File too large: ulimit -f or the file system allows no "
+		       "more";
 	return text ? text : "unknown error";
 }
 

@@ -1,5 +1,6 @@
 #include "cli/formula.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,21 @@ static int put_head(struct formula_job *j, struct buf *b)
 	return formula_write_head(j, b);
 }
 
+int formula_put(const struct formula_job *j, const struct buf *b,
+		struct redoma_error *err)
+{
+	struct redoma_error why = {0};
+	int r;
+
+	if (!j->out_name)
+		return print_bytes(j->out, b->data, b->len, err);
+	r = print_bytes(j->out, b->data, b->len, &why);
+	if (!r)
+		return 0;
+	errno = why.sys;
+	return err_sys(err, WHERE, "write to %s", SHOW(str_of(j->out_name)));
+}
+
 static int write_block(struct formula_job *j, const struct redoma_sheet *s,
 		       struct redoma_error *err)
 {
@@ -59,7 +75,7 @@ static int write_block(struct formula_job *j, const struct redoma_sheet *s,
 		if (formula_write_row(j, s, i, &b))
 			return err_nomem(err, WHERE);
 		if (b.len >= 1 << 18 || i + 1 == n) {
-			int r = print_bytes(j->out, b.data, b.len, err);
+			int r = formula_put(j, &b, err);
 
 			if (r)
 				return r;
@@ -119,7 +135,7 @@ static int finish(struct formula_job *j, struct redoma_error *err)
 		return formula_arrow_end(j, err);
 	if (put_head(j, &head))
 		return err_nomem(err, WHERE);
-	return print_bytes(j->out, head.data, head.len, err);
+	return formula_put(j, &head, err);
 }
 
 int formula_run(struct formula_job *j, struct redoma *r,

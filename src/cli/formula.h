@@ -22,6 +22,7 @@ struct formula_job {
 	enum cell_kind *kinds;       /* owned by who made it */
 	struct formula_arrow *arrow; /* owned; formula_arrow_free */
 	int out;                     /* descriptor */
+	const char *out_name;        /* borrowed; NULL: standard output */
 	uint64_t rows;               /* written so far */
 	bool begun;                  /* the names of the columns are written */
 	/* What cells came to; `first` says the first error. */
@@ -39,6 +40,10 @@ struct formula_job {
  * freed; NULL: there was no row. */
 MUST_CHECK int formula_run(struct formula_job *j, struct redoma *r,
 			   struct redoma_sheet **ret, struct redoma_error *err);
+
+/* Bytes of the table that is written. */
+MUST_CHECK int formula_put(const struct formula_job *j, const struct buf *b,
+			   struct redoma_error *err);
 
 /* formula_say.c: columns that are not what they seem; what went wrong. */
 void formula_say_columns(const struct formula_job *j);

@@ -145,7 +145,7 @@ static uint64_t count_rows(struct formula_job *j, const struct redoma_sheet *s,
 static int write_out(struct formula_job *j, struct buf *b,
 		     struct redoma_error *err)
 {
-	int r = print_bytes(j->out, b->data, b->len, err);
+	int r = formula_put(j, b, err);
 
 	buf_clear(b);
 	return r;

@@ -48,6 +48,9 @@ static void catch_signals(void)
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
+	/* A file that may not be as large (ulimit -f) is an error of the
+	 * write, after which nothing is left. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 void job_watch(struct redoma *r)

@@ -309,7 +309,8 @@ static int open_file(struct task *t, struct redoma_error *err)
 	if (strcmp(t->path, "-"))
 		table->csv.feed.fd = open(t->path, O_RDONLY | O_CLOEXEC);
 	if (table->csv.feed.fd < 0)
-		return err_sys(err, "cli", "open %s", SHOW(str_of(t->path)));
+		return err_sys(err, "cli", "open the table %s",
+			       SHOW(str_of(t->path)));
 	if (!fstat(table->csv.feed.fd, &st) && S_ISDIR(st.st_mode))
 		return err_set(err, REDOMA_E_INVALID, "cli",
 			       "%s is a directory, not a table",
@@ -376,6 +377,18 @@ static bool is_special(const char *path)
 	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
+static int open_special(struct task *t, struct redoma_error *err)
+{
+	t->job.out = open(t->out, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (t->job.out >= 0)
+		return 0;
+	if (errno == EISDIR)
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "-o %s is a directory: name a file in it",
+			       SHOW(str_of(t->out)));
+	return err_sys(err, "cli", "open %s", SHOW(str_of(t->out)));
+}
+
 /* A link stays one. */
 static int find_real(struct task *t, struct redoma_error *err)
 {
@@ -408,12 +421,12 @@ static int open_output(struct task *t, struct redoma_error *err)
 			       "FILE writes it there, --to csv shows it");
 	if (!t->out)
 		return 0;
-	if (is_special(t->out)) {
-		t->job.out = open(t->out, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		return t->job.out < 0 ? err_sys(err, "cli", "open %s",
-						SHOW(str_of(t->out)))
-				      : 0;
-	}
+	t->job.out_name = t->out;
+	if (!*t->out)
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "-o needs a name: -o total.csv");
+	if (is_special(t->out))
+		return open_special(t, err);
 	r = find_real(t, err);
 	if (r)
 		return r;
@@ -430,6 +443,10 @@ static int open_output(struct task *t, struct redoma_error *err)
 			"%s is there: another command writes it, or one that "
 			"was killed left it; if so, delete it",
 			SHOW(str_of(t->part)));
+	else if (errno == ENOENT)
+		err_set(err, REDOMA_E_INVALID, "cli",
+			"-o %s: the directory is not there; make it first",
+			SHOW(str_of(t->out)));
 	else
 		err_sys(err, "cli", "create %s", SHOW(str_of(t->part)));
 	r = err->code;

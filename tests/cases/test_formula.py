@@ -374,12 +374,31 @@ def _():
                        (("a", scratch() / "none.csv"), "No such file"),
                        (("a", write("empty.csv", "")), "empty"),
                        (("a", t, "--as", ""), "needs a name"),
+                       (("a", t, "-o", ""), "-o needs a name"),
+                       (("a", t, "-o", scratch()), "name a file in it"),
+                       (("a", t, "-o", scratch() / "no" / "o.csv"),
+                        "make it first"),
+                       (("a", t, "-o", "/dev/full"),
+                        'write to "/dev/full": No space'),
                        (("a", t, "-o", scratch() / "o.xlsx"), ".jsonl"),
                        (("a", t, "-o", write("p.csv.part", "").with_suffix("")),
                         "delete it"),
                        (("--formula", "x", t), "NAME=EXPR")):
         r = command("formula", *args)
         need(r.code in (2, 70) and says in r.text, f"{args}: {r.about()}")
+
+
+@case("an output that does not fit is named, and nothing of it is left")
+def _():
+    t = write("long.csv", "a\n" + "12345678\n" * 20000)
+    few = write("few.sh", f'#!/bin/sh\nulimit -f 8\nexec {REDOMA} "$@"\n')
+    few.chmod(0o755)
+    for to in ("csv", "jsonl", "arrow"):
+        out = scratch() / f"cut.{to}"
+        r = command("formula", "a", t, "-o", out, program=str(few))
+        need(r.code == 70 and "File too large: ulimit -f" in r.text and
+             f"cut.{to}" in r.text, r.about())
+        need(not list(scratch().glob("cut.*")), f"{to}: something is left")
 
 
 if __name__ == "__main__":
