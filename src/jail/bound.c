@@ -24,6 +24,12 @@ int jail_bound(uint64_t data_bytes, uint64_t file_bytes,
 {
 	if (!lower(RLIMIT_DATA, data_bytes) && !lower(RLIMIT_FSIZE, file_bytes))
 		return 0;
+	if (errno == EPERM)
+		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+			       "bound this worker's memory and files: a hard "
+			       "limit that the caller has is lower than this "
+			       "run needs; raise it (ulimit -Hd and -Hf), or "
+			       "lower limits.memory and max_bytes");
 	err_sys(err, WHERE, "bound this worker's memory and files");
 	return REDOMA_E_UNSUPPORTED;
 }

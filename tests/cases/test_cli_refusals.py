@@ -22,6 +22,17 @@ def unprivileged():
     return os.geteuid() == 0
 
 
+@case("limits of the caller that are lower than a run needs")
+def _():
+    for option, *more in (("-d 40000",),
+                          ("-f 8", "--write", "o.txt=/o.txt:1MiB")):
+        few = write("few.sh", f'#!/bin/sh\nulimit {option}\n'
+                    f'exec {REDOMA} "$@"\n')
+        few.chmod(0o755)
+        r = command("run", script(), *more, program=str(few))
+        need(r.code and "ulimit -Hd and -Hf" in r.text, r.about())
+
+
 # ---- source
 
 @case("source: missing")
