@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,22 @@ static pid_t parent_of(pid_t pid)
 	return at && sscanf(at, ") %*c %d", &parent) == 1 ? parent : -1;
 }
 
+static const char *name_of(pid_t pid, char text[GROUP_TEXT_MAX])
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "%d/comm", pid);
+	if (gfile_read(AT_FDCWD, "/proc", path, text))
+		return "of another pid namespace, or gone";
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+static bool is_gone(pid_t pid)
+{
+	return kill(pid, 0) && errno == ESRCH;
+}
+
 /* Ours to move: this process, its parent, and their children. */
 static bool is_ours(pid_t pid, pid_t parent)
 {
@@ -117,11 +134,12 @@ static bool is_ours(pid_t pid, pid_t parent)
 	if (pid == self || (pid == parent && parent > 1))
 		return true;
 	its = parent_of(pid);
-	return its == self || (its == parent && parent > 1);
+	return its == self || (its == parent && parent > 1) ||
+	       (its < 0 && is_gone(pid)); /* since it was listed */
 }
 
-/* True if all that `text` lists is ours. */
-static bool all_ours(const char *text, pid_t parent)
+/* The first that `text` lists and that is not ours; 0: none. */
+static pid_t stranger(const char *text, pid_t parent)
 {
 	char *end;
 	long pid;
@@ -129,9 +147,10 @@ static bool all_ours(const char *text, pid_t parent)
 	for (;; text = end) {
 		pid = strtol(text, &end, 10);
 		if (end == text)
-			return true;
+			return 0;
+		/* 0: of another pid namespace */
 		if (pid <= 0 || !is_ours((pid_t)pid, parent))
-			return false;
+			return pid > 0 ? (pid_t)pid : -1;
 	}
 }
 
@@ -155,14 +174,17 @@ static int move(const struct hier *h, const char *leaf, const char *text)
 /* Empties our own directory into a leaf, if that harms nobody. */
 static int step_aside(const struct hier *h, struct redoma_error *err)
 {
-	char leaf[64], text[GROUP_TEXT_MAX];
+	char leaf[64], text[GROUP_TEXT_MAX], name[GROUP_TEXT_MAX];
+	pid_t other;
 
 	if (gfile_read(h->place, ".", "cgroup.procs", text))
 		return err_sys(err, GROUP_WHERE, "read cgroup.procs");
-	if (!all_ours(text, getppid()))
+	other = stranger(text, getppid());
+	if (other)
 		return err_set(err, REDOMA_E_UNSUPPORTED, GROUP_WHERE,
 			       "our cgroup also holds processes that are not "
-			       "ours; " REMEDY);
+			       "ours (%d, %s); " REMEDY,
+			       other, name_of(other, name));
 	snprintf(leaf, sizeof leaf, GROUP_ASIDE "%d", getpid());
 	if (mkdirat(h->place, leaf, 0755) && errno != EEXIST)
 		return err_sys(err, GROUP_WHERE, "make %s", leaf);
@@ -234,7 +256,7 @@ bool v2_fits(const struct place *p)
 		/* Only the root of the hierarchy has no type. */
 		!gfile_exists(p->h[0].place, ".", "cgroup.type") ||
 		(!gfile_read(p->h[0].place, ".", "cgroup.procs", text) &&
-		 all_ours(text, -1)));
+		 !stranger(text, -1)));
 }
 
 int v2_choose(struct place *p, struct redoma_error *err)

@@ -545,6 +545,24 @@ static void our_processes_step_aside(void **state)
 	assert_int_equal(strncmp(said(text), leaf, strlen(leaf)), 0);
 }
 
+/* Between the list and the look at it. */
+static void one_that_has_ended_is_no_stranger(void **state)
+{
+	char procs[64], text[FAKE_MAX];
+	pid_t gone = fork();
+
+	(void)state;
+	if (gone == 0)
+		_exit(0);
+	member_wait(gone);
+	snprintf(procs, sizeof procs, "%d\n%d\n", gone, getpid());
+	put(fake.root, "cgroup.procs", procs);
+	assert_int_equal(try_open("", NULL), 0);
+	snprintf(procs, sizeof procs, "redoma-self-%d/cgroup.procs=%d\n",
+		 getpid(), getpid());
+	assert_non_null(strstr(said(text), procs));
+}
+
 static void strangers_are_not_moved(void **state)
 {
 	struct redoma_error err = {0};
@@ -554,7 +572,7 @@ static void strangers_are_not_moved(void **state)
 	snprintf(procs, sizeof procs, "%d\n1\n", getpid());
 	put(fake.root, "cgroup.procs", procs);
 	assert_int_equal(try_open("", &err), REDOMA_E_UNSUPPORTED);
-	assert_non_null(strstr(err.text, "not ours"));
+	assert_non_null(strstr(err.text, "not ours (1, "));
 	assert_non_null(strstr(err.text, "DelegateSubgroup"));
 	assert_string_equal(fake.log, "cgroup.subtree_control=+memory\n");
 }
@@ -675,6 +693,7 @@ int main(void)
 		ONE(no_memory_controller_refuses),
 		ONE(a_limit_without_controller_refuses),
 		ONE(our_processes_step_aside),
+		ONE(one_that_has_ended_is_no_stranger),
 		ONE(strangers_are_not_moved),
 		ONE(the_directory_above),
 		ONE(a_leaf_of_ours_is_left),
