@@ -18,12 +18,10 @@ static int open_end(int dirfd, const char *name, bool *ret_made)
 {
 	int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
 		    O_CLOEXEC;
-	int fd = openat(dirfd, name, flags | O_CREAT | O_EXCL, 0644);
+	int fd = openat(dirfd, name, flags | O_CREAT | O_EXCL, 0666);
 
 	*ret_made = fd >= 0;
-	if (fd >= 0)
-		fchmod(fd, 0644);
-	else if (errno == EEXIST)
+	if (fd < 0 && errno == EEXIST)
 		fd = openat(dirfd, name, flags);
 	return fd_lift(fd);
 }

@@ -5,10 +5,10 @@
 #include "broker/copy.h"
 
 /* Appends the first `bytes` bytes of a stage to dirfd/name under flock(2), in
- * one write if they are at most APPEND_ONCE; makes the file, 0644, if it is
- * not there.  -1 with errno, and the file is as it was: EWOULDBLOCK when
- * another process holds the lock for APPEND_WAIT_US, ELOOP or EINVAL when no
- * regular file is there. */
+ * one write if they are at most APPEND_ONCE; makes the file, as the umask has
+ * it, if it is not there.  -1 with errno, and the file is as it was:
+ * EWOULDBLOCK when another process holds the lock for APPEND_WAIT_US, ELOOP or
+ * EINVAL when no regular file is there. */
 #define APPEND_ONCE ((uint64_t)16 << 20)
 #define APPEND_WAIT_US 2000000u
 MUST_CHECK int append_exact(int stage, uint64_t bytes, int dirfd,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/access.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "broker/append.h"
@@ -67,19 +68,10 @@ static int fail(const struct target *t, struct redoma_error *err)
 static int step_down(int dirfd, const char *name)
 {
 	int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	bool made = !mkdirat(dirfd, name, 0755);
-	int fd;
 
-	if (!made && errno != EEXIST)
+	if (mkdirat(dirfd, name, 0777) && errno != EEXIST)
 		return -1;
-	fd = fd_lift(openat(dirfd, name, O_PATH | flags));
-	if (fd >= 0 && made) {
-		CLEANUP_FD int real = openat(fd, ".", O_RDONLY | flags);
-
-		if (real >= 0)
-			fchmod(real, 0755);
-	}
-	return fd;
+	return fd_lift(openat(dirfd, name, O_PATH | flags));
 }
 
 /* Walks the checked path to the directory of its last component, whose name
@@ -171,7 +163,8 @@ static int put_file(const struct target *t, bool named)
 		return -1;
 	if (!copy_exact(t->item->stage, fd, t->item->bytes, t->board,
 			t->out->sha256) &&
-	    !fchmod(fd, 0644) && !name_file(t, fd, hidden))
+	    !access_like(fd, t->dirfd, t->name) &&
+	    !name_file(t, fd, hidden))
 		return 0;
 	sys = errno;
 	if (*hidden)

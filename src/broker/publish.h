@@ -9,7 +9,9 @@
  *	replace  linked if nothing is there, else renamed over the old file
  *	create   linked; a file that is there is left and the new one refused
  *	append   one locked write at the end, undone if it fails half way
- * Files are 0644 and new directories 0755 whatever the umask is.
+ * Nobody else can read a file before it has its name.  Then it has the access
+ * of what it replaces, and a new one, like a new directory, what the umask
+ * leaves (base/access.h).
  *
  * Nothing is synced to the disk: a power cut may lose what was published, as
  * with any program that does not call fsync(2).  A kill between making the

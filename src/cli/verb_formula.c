@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/access.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -435,7 +436,7 @@ static int open_output(struct task *t, struct redoma_error *err)
 		return err_nomem(err, "cli");
 	}
 	t->job.out =
-		open(t->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		open(t->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (t->job.out >= 0)
 		return 0;
 	if (errno == EEXIST)
@@ -458,6 +459,9 @@ static int publish(struct task *t, struct redoma_error *err)
 {
 	if (!t->part)
 		return 0;
+	if (access_like(t->job.out, AT_FDCWD, t->real))
+		return err_sys(err, "cli", "give %s the mode of a file",
+			       SHOW(str_of(t->part)));
 	if (rename(t->part, t->real))
 		return err_sys(err, "cli", "name the output %s",
 			       SHOW(str_of(t->out)));

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/access.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -52,6 +53,7 @@ static void look_at_rights(struct usher_rights *r)
 		r->root_dev = root.st_dev;
 		r->root_ino = root.st_ino;
 	}
+	r->mask = access_mask();
 	if (readlink("/proc/thread-self/ns/mnt", r->mounts,
 		     sizeof r->mounts - 1) < 0)
 		r->mounts[0] = '\0';

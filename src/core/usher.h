@@ -27,6 +27,7 @@ struct usher_rights {
 	char mounts[64]; /* the mount namespace */
 	int n_groups;	 /* -1: more than are compared */
 	gid_t groups[1024];
+	mode_t mask; /* of what it makes */
 };
 
 struct usher {

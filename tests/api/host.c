@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -379,6 +380,39 @@ static void workers_end_that_may_not_be_killed(void **state)
 	assert_int_equal(in_child(without_the_right_to_kill), 0);
 }
 
+/* The mode of what a run makes under that mask, with the same handle. */
+static mode_t made_under(struct redoma *r, mode_t mask, const char *path)
+{
+	const char *code = "require('fs').writeFileSync('/f', 'x'); 1";
+	mode_t before = umask(mask);
+	struct stat st = {0};
+
+	assert_true(gives(r, code, "1"));
+	umask(before);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(unlink(path), 0);
+	return st.st_mode & 07777;
+}
+
+static void the_umask_is_that_of_the_run(void **state)
+{
+	const char *tmp = getenv("TMPDIR");
+	char path[256], policy[400];
+	struct redoma *r;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/made", tmp ? tmp : "/tmp");
+	snprintf(policy, sizeof policy,
+		 "redoma: 1\n"
+		 "write: [{host: \"%s\", as: /f, max_bytes: 9B}]\n",
+		 path);
+	r = try_open(policy, 0, NULL);
+	assert_int_equal(made_under(r, 022, path), 0644);
+	assert_int_equal(made_under(r, 077, path), 0600);
+	assert_int_equal(made_under(r, 002, path), 0664);
+	redoma_close(r);
+}
+
 /* The run and the handle end at about the same time. */
 static void a_close_at_the_end_of_a_run(void **state)
 {
@@ -647,6 +681,7 @@ int main(void)
 		cmocka_unit_test(threads_with_a_handle_each),
 		cmocka_unit_test(a_handle_in_use_is_busy),
 		cmocka_unit_test(a_close_ends_the_run),
+		cmocka_unit_test(the_umask_is_that_of_the_run),
 		cmocka_unit_test(a_close_at_the_end_of_a_run),
 		cmocka_unit_test(workers_end_that_may_not_be_killed),
 		cmocka_unit_test(a_close_in_the_middle_of_output),

@@ -53,6 +53,25 @@ def _():
     need(r.out == b"no newline\n5\n", r.about())
 
 
+@case("a published file has the mode of the old one, or what umask leaves")
+def _():
+    old, new = scratch() / "old.txt", scratch() / "new.txt"
+    old.write_text("old")
+    old.chmod(0o600)
+    code = "const fs = require('fs'); fs.writeFileSync('/f', 'new'); 1"
+    for mask, want in ((0o022, 0o644), (0o077, 0o600)):
+        before = os.umask(mask)
+        try:
+            for f in old, new:
+                r = plain(code, "--write", f"{f}=/f:1KiB")
+                need(r.code == 0 and f.read_text() == "new", r.about())
+        finally:
+            os.umask(before)
+        got = oct(old.stat().st_mode), oct(new.stat().st_mode)
+        need(got == ("0o100600", oct(0o100000 | want)), f"{mask:o} {got}")
+        new.unlink()
+
+
 @case("exit codes")
 def _():
     for code, options, want in (

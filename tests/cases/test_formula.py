@@ -204,6 +204,26 @@ def _():
     need(out.read_text() == "a,result\n1,1\n", out.read_text())
 
 
+@case("an output has the mode and the owner of what it replaces")
+def _():
+    out = scratch() / "kept.csv"
+    before = os.umask(0o027)
+    try:
+        formula("a\n1\n", "a", "-o", out)
+        need(out.stat().st_mode == 0o100640, oct(out.stat().st_mode))
+        out.chmod(0o604)
+        if os.geteuid() == 0:
+            os.chown(out, 65533, 65532)
+        was = out.stat()
+        formula("a\n2\n", "a", "-o", out)
+    finally:
+        os.umask(before)
+    got = out.stat()
+    need(out.read_text() == "a,result\n2,2\n", out.read_text())
+    need((got.st_mode, got.st_uid, got.st_gid) ==
+         (was.st_mode, was.st_uid, was.st_gid), f"{got} {was}")
+
+
 @case("a million cells are those of a plain loop")
 def _():
     rng = random.Random(5)

@@ -2,11 +2,13 @@
 #include "broker_fixture.h"
 
 #include <dirent.h>
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include "broker/publish.h"
@@ -143,7 +145,7 @@ static void single_replace(void **state)
 	published_done(&k.list);
 	assert_file(p->dir, "out.txt", "one");
 	assert_int_equal(fstatat(p->dir, "out.txt", &st, 0), 0);
-	assert_int_equal(st.st_mode, S_IFREG | 0644);
+	assert_int_equal(st.st_mode, S_IFREG | 0600);
 	assert_int_equal(st.st_nlink, 1);
 	/* Over an old one; an open reader keeps what it had. */
 	CLEANUP_FD int old = openat(p->dir, "out.txt", O_RDONLY | O_CLOEXEC);
@@ -157,6 +159,80 @@ static void single_replace(void **state)
 	assert_string_equal(b, "one");
 	assert_int_equal(count_entries(p->dir, "."), 1);
 	umask(mask);
+}
+
+/* Publishes as `by` over a file of this mode; *st is the new one. */
+static void over(struct place *p, mode_t mode, uid_t by, struct stat *st)
+{
+	struct work k = {0};
+
+	assert_int_equal(fchmodat(p->dir, "out.txt", mode, 0), 0);
+	assert_int_equal(seteuid(by), 0);
+	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0); /* for /proc/self */
+	seal_ok(p);
+	wrote_single(p, &k, 0, "new");
+	publish_ok(p, &k);
+	assert_int_equal(seteuid(getuid()), 0);
+	assert_file(p->dir, "out.txt", "new");
+	assert_int_equal(fstatat(p->dir, "out.txt", st, 0), 0);
+}
+
+/* What replaces a file has its mode, whatever the umask is. */
+static void mode_is_kept(void **state)
+{
+	static const mode_t modes[][2] = {
+		{0600, 0600},  {0640, 0640},  {0666, 0666}, {0755, 0755},
+		{06755, 0755}, {01644, 0644}, {0400, 0400}};
+	struct place *p = *state;
+	struct stat st;
+	mode_t mask = umask(0022);
+
+	write_file(p, WRITE_REPLACE);
+	put_file(p->dir, "out.txt", "old");
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+		over(p, modes[i][0], geteuid(), &st);
+		assert_int_equal(st.st_mode, S_IFREG | modes[i][1]);
+	}
+	umask(mask);
+}
+
+/* Root gives it to whom it was; who may not gives nobody else more. */
+static void owner_is_kept(void **state)
+{
+	static const mode_t modes[][2] = {
+		{0660, 0600}, {0664, 0644}, {0604, 0600}, {0077, 0000}};
+	struct place *p = *state;
+	struct stat st;
+
+	if (geteuid()) {
+		print_message("only root has files of others\n");
+		skip();
+	}
+	write_file(p, WRITE_REPLACE);
+	put_file(p->dir, "out.txt", "old");
+	assert_int_equal(fchownat(p->dir, "out.txt", 65533, 65532, 0), 0);
+	over(p, 0640, 0, &st);
+	assert_int_equal(st.st_mode, S_IFREG | 0640);
+	assert_int_equal(st.st_uid, 65533);
+	assert_int_equal(st.st_gid, 65532);
+	assert_int_equal(fchown(p->dir, 65534, 65534), 0);
+	assert_int_equal(setegid(65534), 0);
+	assert_int_equal(setgroups(0, NULL), 0);
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+		assert_int_equal(fchownat(p->dir, "out.txt", 65533, 65532, 0),
+				 0);
+		over(p, modes[i][0], 65534, &st);
+		assert_int_equal(st.st_mode, S_IFREG | modes[i][1]);
+		assert_int_equal(st.st_uid, 65534);
+		assert_int_equal(st.st_gid, 65534);
+	}
+	/* A member of its group keeps that, and what it might do. */
+	assert_int_equal(setgroups(1, &(gid_t){65532}), 0);
+	assert_int_equal(fchownat(p->dir, "out.txt", 65533, 65532, 0), 0);
+	over(p, 0460, 65534, &st);
+	assert_int_equal(st.st_mode, S_IFREG | 0440);
+	assert_int_equal(st.st_gid, 65532);
+	assert_int_equal(setegid(0), 0);
 }
 
 /* A worker that lives on cannot change what was published. */
@@ -200,13 +276,15 @@ static void single_append(void **state)
 	struct place *p = *state;
 	struct work k = {0};
 	struct stat st;
+	mode_t mask = umask(0027);
 
 	write_file(p, WRITE_APPEND);
 	seal_ok(p);
 	wrote_single(p, &k, 0, "one\n");
 	publish_ok(p, &k);
+	umask(mask);
 	assert_int_equal(fstatat(p->dir, "out.txt", &st, 0), 0);
-	assert_int_equal(st.st_mode, S_IFREG | 0644);
+	assert_int_equal(st.st_mode, S_IFREG | 0640);
 	assert_int_equal(fchmodat(p->dir, "out.txt", 0600, 0), 0);
 	k.n = 0;
 	seal_ok(p);
@@ -257,7 +335,7 @@ static void directories(void **state)
 	struct place *p = *state;
 	struct work k = {0};
 	struct stat st;
-	mode_t mask = umask(0077);
+	mode_t mask = umask(0027);
 
 	write_dir(p, WRITE_CREATE);
 	seal_ok(p);
@@ -270,9 +348,9 @@ static void directories(void **state)
 	assert_file(p->dir, "d/x/y/b.txt", "B");
 	assert_file(p->dir, "d/x/c.txt", "");
 	assert_int_equal(fstatat(p->dir, "d/x/y", &st, 0), 0);
-	assert_int_equal(st.st_mode, S_IFDIR | 0755);
+	assert_int_equal(st.st_mode, S_IFDIR | 0750);
 	assert_int_equal(fstatat(p->dir, "d/x/y/b.txt", &st, 0), 0);
-	assert_int_equal(st.st_mode, S_IFREG | 0644);
+	assert_int_equal(st.st_mode, S_IFREG | 0640);
 	assert_int_equal(count_entries(p->dir, "d"), 2);
 	/* A second run finds the names taken, file by file. */
 	k.n = 0;
@@ -724,6 +802,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(single_replace),
+		T(mode_is_kept),
+		T(owner_is_kept),
 		T(stage_is_not_the_file),
 		T(single_create),
 		T(single_append),
