@@ -83,10 +83,12 @@ bench: all ## measure, and print a table
 bench-check: all ## measure, and compare with bench/targets
 	@bench/run --check $(BUILD)
 
-install: all ## PREFIX (/usr/local), DESTDIR; a package: IMAGE_CPU=x86-64-v3
+# Another PREFIX compiles one file (gen/place); tests are not built for it.
+install: configure ## PREFIX (/usr/local), DESTDIR; a package: IMAGE_CPU=x86-64-v3
 	@meson introspect $(BUILD) --buildoptions | grep -q '"value": "$(PREFIX)"' || \
 		meson configure $(BUILD) -Dprefix=$(PREFIX)
-	@meson install -C $(BUILD) --quiet
+	@$(NINJA) $(BUILD) installed
+	@meson install -C $(BUILD) --no-rebuild --quiet
 
 dist: ## redoma-VERSION.tar.gz from the commit that is checked out
 	@tools/dist

@@ -90,13 +90,13 @@ int install_find(struct redoma *h, const char *dir, struct redoma_error *err)
 		return 0;
 	if (!own_file(file) && !try_places(h, file))
 		return 0;
-	if (!try_dir(h, REDOMA_LIBDIR, ""))
+	if (install_place && !try_dir(h, install_place, ""))
 		return 0;
 	return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
 		       "cannot find " WORKER " beside this program nor in "
 		       "%s: install Redoma, or name its directory "
 		       "(install_dir)",
-		       REDOMA_LIBDIR);
+		       install_place ? install_place : "../lib/redoma");
 }
 
 /* A user that has no home keeps nothing: NULL is no failure. */

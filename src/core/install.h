@@ -5,6 +5,10 @@
 
 #include "core/handle.h"
 
+/* Where `make install` puts our programs: only in the library that it
+ * installs (gen/place), else NULL. */
+extern const char install_place[] __attribute__((weak));
+
 /* Fills h->install, h->worker and h->compiler.  `dir` is what the caller named,
  * or NULL. */
 MUST_CHECK int install_find(struct redoma *h, const char *dir,

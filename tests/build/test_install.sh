@@ -40,6 +40,26 @@ compiles() {
 	cc -std=c99 -Wall -Werror -I"$top/include" -o "$TMPDIR/t" "$TMPDIR/t.c" \
 		"$top/lib/libredoma.a" -lpthread && "$TMPDIR/t"
 }
+prefix=$(meson introspect "$REDOMA_BUILD" --buildoptions | python3 -c '
+import json, sys
+print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
+# Nothing is compiled anew for another PREFIX but the file that holds it.
+names_no_prefix() { ! grep -F "$prefix/lib/redoma" "$REDOMA_BUILD/build.ninja"; }
+knows_prefix() { grep -qF "$prefix/lib/redoma" "$1"; }
+needs_no_tests() {
+	ninja -C "$REDOMA_BUILD" -t commands all | grep -q ' -o tests/' || return
+	ninja -C "$REDOMA_BUILD" -t commands installed >"$TMPDIR/made" &&
+		! grep -E ' -o (tests|fuzz|bench)/' "$TMPDIR/made"
+}
+needs_all() {
+	meson introspect "$REDOMA_BUILD" --targets | python3 -c '
+import json, os, sys
+have = set(open(sys.argv[1]).read().replace(";", " ").split())
+need = {os.path.relpath(f, sys.argv[2]) for t in json.load(sys.stdin)
+        if t["installed"] for f in t["filename"]}
+print("# not built for an installation:", need - have)
+sys.exit(not need or bool(need - have))' "$TMPDIR/made" "$REDOMA_BUILD"
+}
 for f in bin/redoma lib/libredoma.a include/redoma.h lib/redoma/redoma-worker \
 	lib/redoma/redoma-compile lib/redoma/images/js.cwasm \
 	lib/redoma/images/js.fuel.cwasm lib/redoma/images/js.wasm \
@@ -53,6 +73,10 @@ for f in bin/redoma lib/libredoma.a include/redoma.h lib/redoma/redoma-worker \
 	share/bash-completion/completions/redoma; do
 	check "$f is there" [ -f "$top/$f" ]
 done
+check "no command of the build names PREFIX" names_no_prefix
+check "the installed library does" knows_prefix "$top/lib/libredoma.a"
+check "an installation builds no tests" needs_no_tests
+check "and all that is installed" needs_all
 check "the installed redoma finds its worker" runs
 check "it finds the images of formulas" evaluates
 check "a C99 program builds with the installed library" compiles
