@@ -290,8 +290,27 @@ function moduleUrl(source) {
 	return MODULE + Buffer.from(source).toString('base64');
 }
 
+/* What the source is no program for; nothing of it ran. */
+const invalid = new WeakSet();
+
+/* What a module throws has a frame of it in its stack. */
+function neverBegan(e) {
+	return e instanceof SyntaxError &&
+		!/^ +at .*data:text\/javascript;base64,/m.test(String(e.stack));
+}
+
+async function load(source) {
+	try {
+		return await import(moduleUrl(source));
+	} catch (e) {
+		if (neverBegan(e))
+			invalid.add(e);
+		throw e;
+	}
+}
+
 async function runModule(request) {
-	const m = await import(moduleUrl(request.source));
+	const m = await load(request.source);
 	return typeof m.default === 'function'
 		? m.default(globalThis.input, globalThis.tools) : m.default;
 }
@@ -309,6 +328,7 @@ function prepare(request) {
 			first ??= e;
 		}
 	}
+	invalid.add(first);
 	throw first;
 }
 
@@ -343,7 +363,8 @@ function told(e, name) {
 		name: isError ? whole(String(e.name)) : 'Error',
 		message: isError ? renamed(String(e.message), name)
 				 : whole(util.inspect(e)),
-		stack: stack.join('\n'), line: line || 0, column: column || 0});
+		stack: stack.join('\n'), line: line || 0, column: column || 0,
+		invalid: isError && invalid.has(e)});
 }
 
 /* Nothing comes after it. */

@@ -405,12 +405,15 @@ def compile_source(source, name):
     return compile(tree, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
-def execute(request, scope):
+def prepare(request):
     name = request["name"]
     # Tracebacks show the caller's lines.
     linecache.cache[name] = (len(request["source"]), None,
                              request["source"].splitlines(True), name)
-    code = compile_source(request["source"], name)
+    return compile_source(request["source"], name)
+
+
+def execute(code, request, scope):
     program = eval(code, scope)
     if code.co_flags & CO_COROUTINE:
         import asyncio
@@ -501,8 +504,10 @@ def finish():
     flush()
 
 
-def error_body(e, name):
-    return json.dumps(told(e, name)).encode("utf-8", "replace")
+def error_body(e, name, invalid=False):
+    error = told(e, name)
+    error["invalid"] = invalid  # the source, of which nothing ran
+    return json.dumps(error).encode("utf-8", "replace")
 
 
 def exit_code(e):
@@ -528,7 +533,11 @@ def run(request):
                 io.BytesIO(text.encode(errors="replace")), "utf-8")
         scope["input_data"] = value
         begin_tools(request, scope)
-        value = execute(request, scope)
+        try:
+            code = prepare(request)
+        except SyntaxError as e:
+            return message(ERROR, error_body(e, name, invalid=True)), 1
+        value = execute(code, request, scope)
         body = carried(value)
         flush()
         if value is None:

@@ -122,6 +122,9 @@ static void from_error(const struct boot *b, struct judged *j)
 	j->outcome.stack = member(v, "stack");
 	j->outcome.line = number(v, "line");
 	j->outcome.column = number(v, "column");
+	/* As true as the rest of what it says; nothing of it is published. */
+	if (json_is_true(json_member(v, "invalid")))
+		j->outcome.status = REDOMA_STATUS_INVALID;
 }
 
 /* It is the program that speaks, not init: what is no JSON is its error. */

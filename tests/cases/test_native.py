@@ -667,7 +667,10 @@ def _():
     need("agent.py" in e["stack"] and "1 / n" in e["stack"]
          and "bootstrap" not in e["stack"], r.about())
     r = py("x = 1\nif x\n  y")
-    expect(r, "error", "invalid")
+    expect(r, "invalid")
+    need(r.code == 5, r.about())
+    # One that it runs itself is its own.
+    expect(py("eval('x = = 1')"), "error", says="SyntaxError")
     need(r.json["error"]["name"] == "SyntaxError"
          and r.json["error"]["line"] == 2, r.about())
     r = py("class E(Exception):\n  def __str__(self): raise E\nraise E")
@@ -841,10 +844,19 @@ def _():
             ("export default () => {\n  throw new Error('e')\n}", "Error", 2),
             ("let a = 1;\nlet b = ;", "SyntaxError", 2)):
         r = nodejs(code)
-        expect(r, "error", "invalid")
+        expect(r, "invalid" if name == "SyntaxError" else "error")
         e = r.json["error"]
         need(e["name"] == name and e.get("line") == line, r.about())
         need("bootstrap" not in e.get("stack", ""), r.about())
+    for module in "", "export default 1;\n":
+        r = nodejs(module + "let b = ;")
+        expect(r, "invalid", says="SyntaxError")
+        need(r.code == 5, r.about())
+        # One that it runs itself is its own.
+        expect(nodejs(module + "eval('let b = ;')"), "error",
+               says="SyntaxError")
+        expect(nodejs(module + "JSON.parse('{')"), "error",
+               says="SyntaxError")
     expect(nodejs("throw 5"), "error", says="5")
     expect(nodejs("throw null"), "error")
     expect(nodejs("Promise.reject(new Error('lost')); "
