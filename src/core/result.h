@@ -15,6 +15,7 @@ struct result_denial {
 	char *path; /* owned */
 	size_t path_len;
 	uint64_t count;
+	uint64_t needed; /* bytes that would be enough; 0: not known */
 	bool write;
 	char *allow; /* owned; the policy line that allows it, or NULL: made of
 			the rest */

@@ -184,13 +184,14 @@ static int advise_host(struct result_denial *d, const struct granted *g,
 static int advise_more(const struct result_denial *d, const struct granted *g,
 		       struct buf *out)
 {
-	const char *host;
-	const struct plan_grant *at = granted_find(
-		g, (struct str){d->path, d->path_len}, d->write, &host);
+	struct policy_want want = {.op = d->op, .bytes = d->needed};
+	const struct plan_grant *at =
+		granted_find(g, (struct str){d->path, d->path_len}, d->write,
+			     &want.host);
 
 	if (!at || (d->write && !strcmp(d->op, "open")))
 		return 1;
-	return policy_print_more(at, host, d->op, out);
+	return policy_print_more(at, &want, out);
 }
 
 static int add_advice(struct redoma_result *res, const struct granted *g)
@@ -266,6 +267,7 @@ static int copy_denials(struct redoma_result *res, const struct outcome *o,
 		r = add_denial(res, (struct str){d->op.p, d->op.len},
 			       (struct str){d->path.p, d->path.len},
 			       &(struct result_denial){.count = d->count,
+						       .needed = d->needed,
 						       .write = d->write});
 	}
 	if (!r)

@@ -17,6 +17,8 @@
 #define WHERE "native"
 #define PATHS_MAX ((size_t)16 << 20) /* bytes of directories to look into */
 
+#define NEEDED_MAX ((uint64_t)1 << 62)
+
 /* One write directory being walked. */
 struct walk {
 	struct collect *c;
@@ -61,9 +63,28 @@ static int open_beneath(int dir, const char *path, uint64_t flags)
 
 static int over(struct collect *c, uint32_t grant, const char *bound)
 {
-	c->over = bound;
-	c->over_grant = grant;
+	if (!c->over) {
+		c->over = bound;
+		c->over_grant = grant;
+	}
+	c->stop = true;
 	return 0;
+}
+
+/* What is over its bytes is looked through to its end: how much would be
+ * enough is told. */
+static void over_bytes(struct walk *w, uint64_t size)
+{
+	struct collect *c = w->c;
+
+	if (!c->over) {
+		c->over = "max_bytes";
+		c->over_grant = w->index;
+		c->needed = w->bytes;
+	}
+	c->needed += size < NEEDED_MAX - c->needed ? size
+						   : NEEDED_MAX - c->needed;
+	w->files++;
 }
 
 /* "guest/path", owned; NULL without memory. */
@@ -158,10 +179,14 @@ static int take_file(struct walk *w, const char *path,
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return leave_out(w, "create", name);
 	if (w->files >= w->grant->max_files ||
+	    w->files >= OUTCOME_WRITTEN_MAX ||
 	    w->c->n_written == OUTCOME_WRITTEN_MAX)
 		return over(w->c, w->index, "max_files");
-	if ((uint64_t)st.st_size > w->grant->max_bytes - w->bytes)
-		return over(w->c, w->index, "max_bytes");
+	if (w->c->over ||
+	    (uint64_t)st.st_size > w->grant->max_bytes - w->bytes) {
+		over_bytes(w, (uint64_t)st.st_size);
+		return 0;
+	}
 	return put_stage(w, name, fd, &st, err);
 }
 
@@ -223,7 +248,7 @@ static int take_dir(struct walk *w, const char *path, struct redoma_error *err)
 			close(fd);
 		return leave_out(w, "list", str_of(path));
 	}
-	while (!r && !w->c->over && (e = readdir(d)))
+	while (!r && !w->c->stop && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			r = take_entry(w, fd, path, e, err);
 	return r;
@@ -253,7 +278,7 @@ int collect_dir(struct collect *c, const struct plan *p, uint32_t grant,
 	char path[CALL_PATH_MAX + 1];
 	int r = look_later(&w, "") ? REDOMA_E_NOMEM : 0;
 
-	while (!r && !c->over && w.at < w.todo.len) {
+	while (!r && !c->stop && w.at < w.todo.len) {
 		/* The buffer moves when it grows. */
 		size_t n = strlen(w.todo.data + w.at) + 1;
 
@@ -285,8 +310,10 @@ int collect_file(struct collect *c, const struct plan *p, uint32_t grant,
 			       ? err_nomem(err, WHERE) : 0;
 	if (!touched(&st))
 		return 0;
-	if ((uint64_t)st.st_size > g->max_bytes)
-		return over(c, grant, "max_bytes");
+	if ((uint64_t)st.st_size > g->max_bytes) {
+		over_bytes(&w, (uint64_t)st.st_size);
+		return 0;
+	}
 	if (c->n_written == OUTCOME_WRITTEN_MAX)
 		return over(c, grant, "max_files");
 	if (ftruncate(g->fd, 0) || lseek(g->fd, 0, SEEK_SET) ||

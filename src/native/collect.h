@@ -32,6 +32,8 @@ struct collect {
 	const char *over;    /* the bound that was reached: "max_bytes" or
 				"max_files"; nothing is to be published */
 	uint32_t over_grant;
+	uint64_t needed; /* of max_bytes: what its files came to */
+	bool stop;	 /* there is nothing more to look at */
 };
 
 /* With stage and data set; all else zero. */

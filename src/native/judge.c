@@ -218,7 +218,7 @@ void judge_end(const struct watch *w, struct judged *ret)
 
 /* As if the write had been refused: what would have been enough is told. */
 static void add_over(struct outcome *o, const struct plan_grant *g,
-		     const char *bound)
+		     const char *bound, uint64_t needed)
 {
 	if (o->n_denials == OUTCOME_DENIALS_MAX)
 		o->n_denials--;
@@ -226,6 +226,7 @@ static void add_over(struct outcome *o, const struct plan_grant *g,
 		.op = words(strcmp(bound, "max_files") ? "write" : "create"),
 		.path = words(g->guest),
 		.count = 1,
+		.needed = needed,
 		.write = true};
 }
 
@@ -249,7 +250,7 @@ void judge_files(const struct collect *c, const struct plan *p,
 		 "write %s: more than %s was written; nothing is published",
 		 SHOW(str_of(p->grants[c->over_grant].guest)), c->over);
 	say(j, "Denied");
-	add_over(o, &p->grants[c->over_grant], c->over);
+	add_over(o, &p->grants[c->over_grant], c->over, c->needed);
 }
 
 void judged_done(struct judged *j)

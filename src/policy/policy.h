@@ -109,10 +109,17 @@ MUST_CHECK int policy_contains(const struct policy *outer,
 			       struct redoma_error *err);
 /* The effective policy with every default, as YAML that policy_parse takes. */
 MUST_CHECK int policy_print(const struct policy *p, struct buf *out);
-/* The same where the grant is there, by this name of the host, and a bound of
- * it was reached: the line with twice as much, for reading without a bound. */
-MUST_CHECK int policy_print_more(const struct plan_grant *g, const char *host,
-				 const char *op, struct buf *out);
+/* What was wanted of a grant, which has this name on the host. */
+struct policy_want {
+	const char *host, *op;
+	uint64_t bytes; /* 0: not known */
+};
+/* The line where the grant is there and a bound of it was reached: with twice
+ * as much, or as many bytes as were wanted if those are more; for reading
+ * without a bound. */
+MUST_CHECK int policy_print_more(const struct plan_grant *g,
+				 const struct policy_want *want,
+				 struct buf *out);
 /* The line of YAML that would allow a denied operation, quoted so that guest
  * bytes cannot forge a line.  It names both, so that nobody takes the name
  * inside for the one outside: `read: [{host: "in.csv", as: "/in.csv"}]`. */

@@ -166,12 +166,22 @@ static uint64_t twice(uint64_t n)
 	return n > POLICY_UNSET / 2 ? n : n ? 2 * n : 1;
 }
 
-static int print_more_writing(const struct plan_grant *g, const char *op,
-			      struct buf *out)
+static uint64_t round_up(uint64_t n)
+{
+	uint64_t unit = n < 1 << 20 ? 1 << 10 : 1 << 20;
+
+	return n > POLICY_UNSET - unit ? n : (n + unit - 1) / unit * unit;
+}
+
+static int print_more_writing(const struct plan_grant *g,
+			      const struct policy_want *want, struct buf *out)
 {
 	char text[UNITS_TEXT_MAX];
-	bool files = !strcmp(op, "create");
+	bool files = !strcmp(want->op, "create");
 	uint64_t bytes = files ? g->max_bytes : twice(g->max_bytes);
+
+	if (!files && want->bytes > bytes)
+		bytes = round_up(want->bytes);
 
 	if (buf_addf(out, ", max_bytes: %s", units_print_size(bytes, text)))
 		return -1;
@@ -179,17 +189,17 @@ static int print_more_writing(const struct plan_grant *g, const char *op,
 				twice(g->max_files)) : 0;
 }
 
-int policy_print_more(const struct plan_grant *g, const char *host,
-		      const char *op, struct buf *out)
+int policy_print_more(const struct plan_grant *g,
+		      const struct policy_want *want, struct buf *out)
 {
 	bool write = g->kind >= GRANT_WRITE_FILE;
 	size_t before = out->len;
 
 	if (!buf_addf(out, write ? "write: [{host: " : "read: [{host: ") &&
-	    !json_put_string(out, host, strlen(host)) &&
+	    !json_put_string(out, want->host, strlen(want->host)) &&
 	    !buf_addf(out, ", as: ") &&
 	    !json_put_string(out, g->guest, strlen(g->guest)) &&
-	    (!write || !print_more_writing(g, op, out)) &&
+	    (!write || !print_more_writing(g, want, out)) &&
 	    !buf_addf(out, "}]"))
 		return 0;
 	out->len = before;

@@ -64,7 +64,8 @@ int outcome_encode(const struct outcome *o, struct buf *out,
 	put_text(out, o->message, &bad);
 	put_text(out, o->stack, &bad);
 	for (i = 0; i < o->n_denials; i++) {
-		uint64_t k[2] = {o->denials[i].count, o->denials[i].write};
+		const struct outcome_denial *d = &o->denials[i];
+		uint64_t k[3] = {d->count, d->write, d->needed};
 
 		put(out, k, sizeof k, &bad);
 		put_text(out, o->denials[i].op, &bad);
@@ -142,18 +143,19 @@ static void get_numbers(struct cursor *c, struct outcome *o)
 
 static void get_lists(struct cursor *c, struct outcome *o)
 {
-	uint64_t k[2];
+	uint64_t k[3];
 	uint32_t i;
 
 	for (i = 0; i < o->n_denials && !c->bad; i++) {
 		get(c, k, sizeof k);
+		o->denials[i].needed = k[2];
 		o->denials[i].count = k[0];
 		o->denials[i].write = k[1];
 		o->denials[i].op = get_text(c);
 		o->denials[i].path = get_text(c);
 	}
 	for (i = 0; i < o->n_written && !c->bad; i++) {
-		get(c, k, sizeof k);
+		get(c, k, 2 * sizeof *k);
 		o->written[i].grant = (uint32_t)k[0];
 		o->written[i].handle = k[1];
 		o->written[i].path = get_text(c);

@@ -23,6 +23,7 @@ struct outcome_text {
 struct outcome_denial {
 	struct outcome_text op, path;
 	uint64_t count;
+	uint64_t needed; /* bytes that would be enough; 0: not known */
 	bool write;
 };
 

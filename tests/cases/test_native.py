@@ -5,6 +5,7 @@ comes of it, and what is refused before anything is started."""
 import errno
 import json as json_module
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -448,6 +449,20 @@ def _():
         r = sh(code, "--write", grant)
         expect(r, "denied", "ok", within=3)
         need(not out.exists() or out.stat().st_size <= 8192, r.about())
+
+
+@case("write: the line that a denial names is enough")
+def _():
+    d = fresh_dir("more")
+    for name, code in ((f"{d}/f=/o/f", "truncate -s 100000 /o/f"),
+                       (f"{d}/=/o/", "mkdir /o/x; truncate -s 3000000 /o/x/a;"
+                        "for i in 1 2 3; do truncate -s 100000 /o/$i; done")):
+        r = sh(code, "--write", f"{name}:1KiB")
+        expect(r, "denied")
+        line = next(x["allow"] for x in r.json["denials"])
+        size = re.search(r"max_bytes: (\w+)}", line)[1]
+        expect(sh(code, "--write", f"{name}:{size}"), "ok")
+        need(int(re.match(r"\d+", size)[0]) < 1000, line)
 
 
 @case("C245 C247 write: links, FIFOs and devices as the result file")

@@ -532,13 +532,21 @@ static void advice_on_a_bound(void **state)
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		buf_clear(&b);
 		g.kind = row[i].kind;
-		assert_int_equal(policy_print_more(&g, "a\"]", row[i].op, &b),
+		assert_int_equal(policy_print_more(&g,
+						   &(struct policy_want){
+							   "a\"]", row[i].op,
+							   0},
+						   &b),
 				 0);
 		assert_string_equal(b.data, row[i].text);
 	}
 	buf_clear(&b);
 	g.max_files = UINT64_MAX;
-	assert_int_equal(policy_print_more(&g, "a/", "create", &b), 0);
+	assert_int_equal(policy_print_more(&g,
+					   &(struct policy_want){
+						   "a/", "create", 1ull << 40},
+					   &b),
+			 0);
 	assert_non_null(strstr(b.data, "max_files: 18446744073709551615}]"));
 }
 
