@@ -103,6 +103,20 @@ static void report_denials(const struct json_value *denials)
 	}
 }
 
+/* A shell and env end so when they find no program, and a jail has few. */
+static const char *exit_hint(const struct json_value *root, int code)
+{
+	bool native = json_member(json_member(root, "walls"), "proc");
+
+	return native && (code == 126 || code == 127)
+		       ? ": if it looked for a program, its root holds only "
+			 "what `redoma runtime show NAME` lists; name that "
+			 "program after --, or add it: redoma runtime add "
+			 "NAME --program P, with --file for each file that "
+			 "is missing"
+		       : "";
+}
+
 void report_lines(struct redoma_result *r)
 {
 	CLEANUP(json_cleanup) struct json_doc *doc = open_result(r);
@@ -119,7 +133,8 @@ void report_lines(struct redoma_result *r)
 	else if (error)
 		report_error(status, error);
 	else if (redoma_result_status(r) == REDOMA_STATUS_ERROR)
-		print_line("%s: exit code %d", status, exit_code);
+		print_line("%s: exit code %d%s", status, exit_code,
+			   exit_hint(root, exit_code));
 	else if (redoma_result_status(r) != REDOMA_STATUS_OK)
 		print_line("%s", status);
 	if (redoma_result_status(r) != REDOMA_STATUS_OUTPUT_LIMIT &&

@@ -197,26 +197,47 @@ static int print_allow(const struct result_denial *d, struct buf *line)
 	return policy_print_allow(name, name, d->write, line);
 }
 
+/* By its name alone: what a guest names is not looked at. */
+static bool is_device(const struct result_denial *d)
+{
+	struct str path = {d->path, d->path_len};
+
+	return str_starts(path, STR("/dev/")) &&
+	       !str_starts(path, STR("/dev/shm/"));
+}
+
+/* Why no grant changes it; NULL: one does. */
+static const char *never(const struct redoma_result *r,
+			 const struct result_denial *d)
+{
+	if (d->allow || !strcmp(d->op, "tool"))
+		return NULL;
+	/* What else is told of a native program's files is what it had no more
+	 * need of a grant for: no line would let it through. */
+	if (r->native)
+		return "only regular files are published, under names that "
+		       "the host takes";
+	return is_device(d) ? "a device cannot be granted, only regular files"
+			    : NULL;
+}
+
 static void put_denial(struct json_writer *w, const struct redoma_result *r,
 		       const struct result_denial *d)
 {
 	CLEANUP(buf_done) struct buf line = {0};
 	bool tool = !strcmp(d->op, "tool");
-	bool left_out = r->native && !tool && !d->allow;
+	const char *final = never(r, d);
 
 	json_write_begin(w, '{');
 	put_text(w, "op", d->op);
 	json_write_key(w, "path");
 	json_write_string(w, d->path, d->path_len);
 	put_u64(w, "count", d->count);
-	/* What else is told of a native program's files is what it had no more
-	 * need of a grant for: no line would let it through. */
-	if (left_out)
-		put_text(w, "why", "only regular files are published, under "
-				   "names that the host takes");
+	if (final)
+		put_text(w, "why", final);
 	else if (d->path_len && r->nothing_granted && !tool)
 		put_text(w, "why", "no file or directory was granted");
-	if (left_out) {
+	if (final) {
 		json_write_end(w, '}');
 		return;
 	}

@@ -70,7 +70,7 @@ static int add_script(struct make *m, const char *path, char *interp,
 
 	interp[n] = '\0';
 	if (depth >= DEPTH_MAX || build_moves(interp))
-		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the script %s asks for the interpreter %s, "
 			       "which cannot be shown in a jail at that place",
 			       SHOW(str_of(path)), SHOW(str_of(interp)));

@@ -210,7 +210,7 @@ static int try_list(struct lookup *k, const char *list, const char *origin,
 		    !strstr(list, "ORIGIN")) {
 			elf_done(&k->elf);
 			k->found = false;
-			return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+			return err_set(err, REDOMA_E_INVALID, WHERE,
 				       "%s was linked to be found in %s, "
 				       "which a jail has of its own; move it",
 				       SHOW(str_of(k->name)),
@@ -317,7 +317,7 @@ static int load(struct needs *s, const char *name, size_t by, bool *found,
 static int missing(const struct needs *s, const char *by, const char *name,
 		   struct redoma_error *err)
 {
-	return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+	return err_set(err, REDOMA_E_INVALID, WHERE,
 		       "%s needs the library %s, which is %s; install it",
 		       SHOW(str_of(by)), SHOW(str_of(name)),
 		       s->musl ? "not in /lib or /usr/lib"
@@ -373,13 +373,13 @@ static int load_interp(struct needs *s, const char *program,
 	int rc;
 
 	if (interp[0] != '/' || build_moves(interp))
-		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "%s asks for the loader %s, which cannot be "
 			       "shown in a jail at that place",
 			       SHOW(str_of(program)), SHOW(str_of(interp)));
 	rc = build_path(s->build, interp, true, &what, real, err);
 	if (!rc && what != BUILD_FILE)
-		rc = err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
+		rc = err_set(err, REDOMA_E_INVALID, WHERE,
 			     "%s asks for the loader %s, which is missing; "
 			     "install the C library it was built for",
 			     SHOW(str_of(program)), SHOW(str_of(interp)));

@@ -1004,6 +1004,7 @@ BAD_PROGRAMS = [
     ("wrong architecture", "@foreign", ["AArch64", "x86-64"]),
     ("script without interpreter", "@orphan",
      ["/no/such/interpreter", "orphan", "install"]),
+    ("without its loader", "@unloaded", ["asks for the loader", "install"]),
     ("script without a line", "@bare", ["interpreter"]),
     ("a FIFO", "@pipe", ["regular file"]),
     ("a device", "/dev/null", []),
@@ -1018,6 +1019,8 @@ def bad_programs():
                        ("narrow", elf[:4] + b"\1" + elf[5:]),
                        ("foreign", elf[:18] + b"\xb7" + elf[19:]),
                        ("orphan", b"#!/no/such/interpreter\nx\n"),
+                       ("unloaded", pathlib.Path("/bin/true").read_bytes()
+                        .replace(b"/ld-", b"/xd-", 1)),
                        ("bare", b"#!\nx\n")):
         write(f"bad/{name}", data).chmod(0o755)
     write("bad/data.txt", "data")
@@ -1033,6 +1036,16 @@ for _name, _program, _says in BAD_PROGRAMS:
     def _(name=_program, says=_says):
         path = str(bad_programs() / name[1:]) if name[:1] == "@" else name
         refused("run", "--native", "--", path, says=says)
+
+
+@case("program: one that it looks for itself is not there: what to do is said")
+def _():
+    for argv in (["sh", "-c", "no-such-program"], ["env", "no-such-program"]):
+        r = command("run", "--native", "--", *argv)
+        need(r.code == 1 and b"exit code 127" in r.err, r.about())
+        need(b"runtime add" in r.err and b"--file" in r.err, r.about())
+    r = command("run", "--native", "--", "sh", "-c", "exit 3")
+    need(b"exit code 3" in r.err and b"runtime add" not in r.err, r.about())
 
 
 @case("program: not in the root that was named")

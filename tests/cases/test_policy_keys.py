@@ -175,6 +175,17 @@ def careless(kind, mends=""):
     return source(CARELESS[lang] % mends, f"agent.{lang}")
 
 
+@case("a denial of a device names no line, which would be refused")
+def _():
+    refused("eval", "js", "1", "--read", "/dev/urandom", says="device")
+    for path, line in (("/dev/urandom", False), ("/dev/shm/x", True),
+                       ("/device", True)):
+        r = run_json("eval", "js", f"require('fs').readFileSync('{path}')")
+        d = r.json["denials"][0]
+        need(("allow" in d) == line and "why" in d, r.about())
+        need(("device" in d["why"]) != line, r.about())
+
+
 @case("write: what does not fit and the guest ends well all the same")
 def _():
     out = scratch() / "o"
