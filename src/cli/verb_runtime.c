@@ -1,5 +1,7 @@
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -123,6 +125,29 @@ static int add(const struct args *a, struct redoma_error *err)
 	return print_bytes(1, b.data, b.len, err);
 }
 
+/* A row is a file of the user's, who may well keep it elsewhere. */
+static int how_to_remove(const struct args *a, struct redoma_error *err)
+{
+	const struct passwd *pw = getpwuid(geteuid());
+	bool home = pw && pw->pw_dir && pw->pw_dir[0] == '/';
+	CLEANUP(buf_done) struct buf b = {0};
+
+	if (buf_addf(&b, "%s/.config/redoma/runtimes/%s.yaml",
+		     home ? pw->pw_dir : "~", a->words[1]))
+		return err_nomem(err, "cli");
+	return err_set(err, REDOMA_E_INVALID, "cli",
+		       "a runtime that was added is a file; delete %s",
+		       SHOW(((struct str){b.data, b.len})));
+}
+
+static int no_such_word(const struct args *a, struct redoma_error *err)
+{
+	if (a->n_words == 2 && !strcmp(a->words[0], "remove"))
+		return how_to_remove(a, err);
+	return err_set(err, REDOMA_E_INVALID, "cli",
+		       "runtime needs list, show or add: redoma runtime list");
+}
+
 static int choose(const struct args *a, struct redoma_error *err)
 {
 	const char *what = a->n_words ? a->words[0] : "";
@@ -130,9 +155,7 @@ static int choose(const struct args *a, struct redoma_error *err)
 	bool is_add = !strcmp(what, "add");
 
 	if (!is_list && !is_add && strcmp(what, "show"))
-		return err_set(err, REDOMA_E_INVALID, "cli",
-			       "runtime needs list, show or add: redoma "
-			       "runtime list");
+		return no_such_word(a, err);
 	if (a->n_words > (is_list ? 1 : 2))
 		return err_set(err, REDOMA_E_INVALID, "cli",
 			       "runtime %s takes no word such as %s; leave it "

@@ -211,7 +211,10 @@ static int make_dirs(const char *dir, struct redoma_error *err)
 	while ((slash = strchr(slash + 1, '/'))) {
 		*slash = '\0';
 		if (mkdir(path, 0700) && errno != EEXIST)
-			return err_sys(err, WHERE, "make the directory %s",
+			return err_sys(err, WHERE,
+				       "make the directory %s, where runtimes "
+				       "are kept (the home is that of the user "
+				       "database, HOME is not read)",
 				       SHOW(str_of(path)));
 		*slash = '/';
 	}

@@ -206,6 +206,9 @@ def _():
     refused("runtime", "show", "/dev/null", says="not a regular file")
     refused("runtime", "show", "sh", "--program", "x", says="runtime add")
     refused("runtime", "add", "x", says="--program P")
+    home = pwd.getpwuid(os.geteuid()).pw_dir
+    refused("runtime", "remove", "x",
+            says=f"{home}/.config/redoma/runtimes/x.yaml")
     refused("runtime", "add", "node", "--program", "/bin/true",
             says="built in")
     refused("runtime", "add", "a/b", "--program", "/bin/true", says="letters")
