@@ -29,8 +29,8 @@ static void encode(struct buf *b)
 	o.name = text("TypeError");
 	o.message = text("no");
 	o.n_denials = 1;
-	o.denials[0] = (struct outcome_denial){text("open"),
-					       text("/etc/passwd"), 2, false};
+	o.denials[0] = (struct outcome_denial){
+		text("open"), text("/etc/passwd"), 2, 98304, false};
 	o.n_written = 1;
 	o.written = w;
 	assert_int_equal(outcome_encode(&o, b, NULL), 0);
@@ -53,6 +53,7 @@ static void there_and_back(void **state)
 	assert_int_equal(o.line, 4);
 	assert_memory_equal(o.name.p, "TypeError", 9);
 	assert_int_equal(o.denials[0].count, 2);
+	assert_int_equal(o.denials[0].needed, 98304);
 	assert_memory_equal(o.denials[0].path.p, "/etc/passwd", 11);
 	assert_int_equal(o.written[0].handle, 77);
 	assert_int_equal(o.written[0].path.len, 7);
