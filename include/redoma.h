@@ -344,7 +344,8 @@ struct redoma_formula_request { /* everything borrowed for the call */
 	uint64_t n_columns;
 	uint64_t rows;
 	uint64_t first;	 /* index of the first row, for `index` */
-	int64_t now_us;	 /* what NOW and TODAY say; 0: the clock */
+	int64_t now_us;	 /* what NOW and TODAY say, where the policy has
+			    `clock: real`; 0: the clock */
 	uint64_t row_us; /* what one row may take; 0: 100 ms, or where
 			    limits.fuel is set, and row_us may not be, that */
 	const struct redoma_policy *narrow;

@@ -9,6 +9,7 @@
 #include "core/recall.h"
 #include "core/run.h"
 #include "core/sheet.h"
+#include "wire/batch.h"
 #include "wire/frame.h"
 #include "wire/outcome.h"
 
@@ -99,13 +100,15 @@ struct redoma_cell redoma_sheet_cell(const struct redoma_sheet *s,
 	return (struct redoma_cell){REDOMA_CELL_BLANK, 0, 0, NULL, 0};
 }
 
+static const struct policy *policy_of(const struct work *w)
+{
+	return w->q->narrow ? (const struct policy *)w->q->narrow
+			    : w->h->policy;
+}
+
 static const struct limits *limits_of(const struct work *w)
 {
-	const struct policy *p = w->q->narrow
-					 ? (const struct policy *)w->q->narrow
-					 : w->h->policy;
-
-	return &p->limits;
+	return &policy_of(w)->limits;
 }
 
 /* ---- which columns a jar has to have ---- */
@@ -528,18 +531,30 @@ static int choose_row_limit(const struct work *w,
 		       "leave out row_us (--row-time), or limits.fuel");
 }
 
+/* What NOW says is a clock, which is the policy's to give; what a caller has
+ * instead of the real one is no more than that. */
+static int64_t now_of(const struct work *w)
+{
+	const struct policy *p = policy_of(w);
+
+	if (p->clock == SOURCE_NONE)
+		return BATCH_NO_TIME;
+	if (p->clock == SOURCE_FIXED)
+		return p->clock_fixed_ns / 1000;
+	return w->q->now_us ? w->q->now_us : (int64_t)clock_realtime_us();
+}
+
 static int evaluate(struct redoma *h, struct redoma_formula_request *q,
 		    struct redoma_sheet **ret, struct redoma_error *err)
 {
 	CLEANUP(sheet_cleanup) struct redoma_sheet *s = NULL;
 	CLEANUP_FREE bool *used = NULL;
-	struct work w = {.h = h, .q = q, .now_us = q->now_us};
+	struct work w = {.h = h, .q = q};
 	int r = check(q, err);
 
 	if (r)
 		return r;
-	if (!w.now_us)
-		w.now_us = (int64_t)clock_realtime_us();
+	w.now_us = now_of(&w);
 	w.sheet = s = calloc(1, sizeof *s);
 	w.used = used = calloc(q->n_columns + 1, sizeof *used);
 	if (!s || !used)

@@ -16,10 +16,13 @@
 struct batch_head {
 	uint32_t magic, rows, columns, formulas;
 	uint64_t first;  /* index of the first row in the whole table */
-	int64_t now_us;  /* what NOW and TODAY say, since 1970 */
+	int64_t now_us;  /* what NOW and TODAY say, since 1970, or none */
 	uint32_t row_us;  /* what one row may take */
 	uint32_t deaf_us; /* and then, told to end, compute on */
 };
+
+/* In now_us: the policy has no clock, and whoever asks is to hear that. */
+#define BATCH_NO_TIME INT64_MIN
 
 /* Behind the head, one for each column.  kinds: a byte a row for
  * REDOMA_COLUMN_CELLS, else the validity bitmap (0: every row has a value). */

@@ -413,6 +413,45 @@ static void only_now_is_now(void **state)
 	redoma_close(h);
 }
 
+static void the_policy_tells_the_time(void **state)
+{
+	static const struct {
+		const char *clock;
+		int64_t year;
+	} rows[] = {{"real", 1970}, {"fixed:2026-01-01T00:00:00Z", 2026},
+		    {"none", 0}};
+	static const char *const languages[] = {"js", "py"};
+	char text[80];
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct redoma *h;
+		struct redoma_sheet *s;
+		struct redoma_cell c;
+		struct table t;
+
+		snprintf(text, sizeof text, "redoma: 1\nclock: %s\n",
+			 rows[i / 2].clock);
+		h = open_with((struct redoma_options)REDOMA_OPTIONS_INIT, text);
+		table_init(&t);
+		t.q.n_formulas = 1;
+		t.q.rows = 1;
+		t.q.language = languages[i % 2];
+		t.q.now_us = 1000000;
+		t.formulas[0].text = "YEAR(NOW())";
+		s = evaluate(h, &t.q);
+		c = redoma_sheet_cell(s, 0, 0);
+		if (rows[i / 2].year && c.kind == REDOMA_CELL_NUMBER)
+			assert_int_equal(c.number, rows[i / 2].year);
+		else if (rows[i / 2].year)
+			assert_int_equal(c.integer, rows[i / 2].year);
+		else
+			assert_int_equal(c.kind, REDOMA_CELL_ERROR);
+		redoma_sheet_free(s);
+		redoma_close(h);
+	}
+}
+
 static void what_is_not_pure_is_run(void **state)
 {
 	static const char *const texts[] = {
@@ -672,6 +711,7 @@ int main(void)
 		cmocka_unit_test(whatever_differs_is_run),
 		cmocka_unit_test(the_answer_is_the_same_to_the_last_byte),
 		cmocka_unit_test(only_now_is_now),
+		cmocka_unit_test(the_policy_tells_the_time),
 		cmocka_unit_test(what_is_not_pure_is_run),
 		cmocka_unit_test(what_fuel_ends_is_pure),
 		cmocka_unit_test(what_fails_is_run),

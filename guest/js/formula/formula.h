@@ -95,6 +95,8 @@ extern bool formula_aside;
 JSValue formula_cell(JSContext *ctx, uint32_t column, uint32_t i);
 uint32_t formula_rows(void);
 uint32_t formula_column_of(JSValueConst object); /* UINT32_MAX: it is none */
-double formula_now_ms(void);
+/* False: the policy has no clock, of which the host hears that it was asked
+ * for. */
+bool formula_now_ms(double *ret);
 
 #endif

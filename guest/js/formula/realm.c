@@ -294,10 +294,12 @@ static JSValue js_unit(JSContext *ctx, JSValueConst this_val, int argc,
 static JSValue js_now(JSContext *ctx, JSValueConst this_val, int argc,
 		      JSValueConst *argv)
 {
+	double ms;
+
 	(void)this_val;
 	(void)argc;
 	(void)argv;
-	return JS_NewFloat64(ctx, formula_now_ms());
+	return formula_now_ms(&ms) ? JS_NewFloat64(ctx, ms) : JS_NULL;
 }
 
 static int add_native(JSContext *ctx, JSValueConst native)

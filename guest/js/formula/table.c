@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include "table.h"
 #include "quick.h"
 #include "text.h"
@@ -155,10 +156,17 @@ uint32_t formula_rows(void)
 	return table.head.rows;
 }
 
-double formula_now_ms(void)
+bool formula_now_ms(double *ret)
 {
+	struct timeval t;
+
 	answer_note(ANSWER_TIME);
-	return floor((double)table.head.now_us / 1000);
+	if (table.head.now_us == NO_TIME) {
+		gettimeofday(&t, NULL);
+		return false;
+	}
+	*ret = floor((double)table.head.now_us / 1000);
+	return true;
 }
 
 uint32_t formula_column_of(JSValueConst object)

@@ -38,6 +38,8 @@ struct formula_head {
 	uint32_t row_us, deaf_us;
 };
 
+#define NO_TIME INT64_MIN /* in now_us: the policy has no clock */
+
 /* Offsets from the batch's start.  values: as the layout has them; kinds: of
  * cells, or the validity bitmap (0: all valid); heap: bytes of texts. */
 struct column_words {

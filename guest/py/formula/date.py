@@ -135,7 +135,10 @@ UNIX = datetime.datetime(1970, 1, 1)
 
 @helper
 def NOW():
-    return UNIX + datetime.timedelta(milliseconds=NOW_US() // 1000)
+    us = NOW_US()
+    if us is None:
+        bad_value("there is no time: the policy has `clock: none`")
+    return UNIX + datetime.timedelta(milliseconds=us // 1000)
 
 
 @helper

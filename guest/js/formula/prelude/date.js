@@ -121,6 +121,9 @@ function networkdays(from, to, holidays = null) {
 	return sign * n;
 }
 
+const now = () => new Date(native.now() ??
+	F.value('there is no time: the policy has `clock: none`'));
+
 F.add({
 	DATE: (y, m, d) => {
 		y = integer(y);
@@ -131,8 +134,8 @@ F.add({
 		return made(y, integer(m) - 1, integer(d));
 	},
 	DATEVALUE: (s) => F.serial(whole(date(F.text(s)))),
-	TODAY: () => whole(new Date(native.now())),
-	NOW: () => new Date(native.now()),
+	TODAY: () => whole(now()),
+	NOW: now,
 	YEAR: (d) => date(d).getUTCFullYear(),
 	MONTH: (d) => date(d).getUTCMonth() + 1,
 	DAY: (d) => date(d).getUTCDate(),
