@@ -45,9 +45,12 @@ MUST_CHECK int formula_run(struct formula_job *j, struct redoma *r,
 MUST_CHECK int formula_put(const struct formula_job *j, const struct buf *b,
 			   struct redoma_error *err);
 
-/* formula_say.c: columns that are not what they seem; what went wrong. */
+/* formula_say.c: columns that are not what they seem; what went wrong; what
+ * there is of a table that `res` ended, `staged` if it has no name yet. */
 void formula_say_columns(const struct formula_job *j);
 void formula_say_errors(const struct formula_job *j);
+void formula_say_end(const struct formula_job *j, struct redoma_result *res,
+		     bool staged);
 /* formula_point.c: of a formula that is invalid, or that came to nothing, the
  * place that is wrong, as far as it can be told. */
 void formula_point_at_error(const struct formula_job *j,

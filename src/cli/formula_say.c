@@ -108,6 +108,42 @@ void formula_say_errors(const struct formula_job *j)
 	say_lost(j);
 }
 
+static bool is_cut(enum redoma_status s)
+{
+	return s != REDOMA_STATUS_OK && s != REDOMA_STATUS_INVALID &&
+	       s != REDOMA_STATUS_CANCELLED;
+}
+
+/* Under limits.fuel a row has no time of its own. */
+static bool has_row_time(struct redoma_result *res)
+{
+	const char *json = redoma_result_json(res, NULL);
+
+	return json && !strstr(json, "\"fuel\":");
+}
+
+void formula_say_end(const struct formula_job *j, struct redoma_result *res,
+		     bool staged)
+{
+	enum redoma_status status = redoma_result_status(res);
+	uint64_t last = j->table.before + j->table.rows;
+
+	if (!is_cut(status) || j->rows >= last)
+		return;
+	print_line("the table ended in a batch of the rows %llu to %llu; %llu "
+		   "row%s before it %s%s",
+		   (unsigned long long)j->rows + 1, (unsigned long long)last,
+		   (unsigned long long)j->rows, j->rows == 1 ? "" : "s",
+		   staged ? "came to something, and nothing is written to "
+			  : "are written",
+		   staged ? SHOW(str_of(j->out_name)) : "");
+	if (status == REDOMA_STATUS_WALL_LIMIT && has_row_time(res))
+		print_line("a row that never ends takes its whole row time "
+			   "(100ms, unless --row-time says so): --row-time 1ms "
+			   "--limit wall=60m gives each such row its #TIME! "
+			   "soon, and all others their value");
+}
+
 bool formula_is_lost(const struct formula_job *j, size_t formula)
 {
 	return j->rows && j->failed[formula] == j->rows;

@@ -507,6 +507,7 @@ static int tell(const struct args *a, const struct task *t,
 			return 0;
 		report_lines(res);
 		formula_point_at_error(&t->job, res);
+		formula_say_end(&t->job, res, t->part);
 		return 0;
 	}
 	json = redoma_result_json(res, &len);

@@ -130,6 +130,29 @@ def _():
     r = formula("n\n" + "1\n" * 1000, "(() => { for (;;); })()",
                 "--limit", "wall=1s", timeout=20)
     need(r.code == 3 and b"wall" in r.err, r.about())
+    need("in a batch of the rows 1 to " in r.text and
+         "; 0 rows before it are written" in r.text and
+         "--row-time 1ms" in r.text, r.about())
+    r = formula("n\n" + "1\n" * 1000, "(() => { for (;;); })()", "--limit",
+                "wall=1s", "--limit", "fuel=100000000000", timeout=20)
+    need(r.code == 3 and "; 0 rows before it are written" in r.text and
+         "--row-time" not in r.text, r.about())
+
+
+@case("a table that is ended says how many rows are written, and of which not")
+def _():
+    table = write("end.csv", "a\n" + "1\n" * 70000 + "2\n" * 60)
+    loop = "a == 2 ? (() => { for (;;); })() : a"
+    how = ("--lang", "js", loop, table, "--limit", "wall=2s")
+    r = command("formula", *how, timeout=60)
+    n = r.out.count(b"\n") - 1
+    need(r.code == 3 and n >= 65536 and
+         f"of the rows {n + 1} to 70060; {n} rows before it are written"
+         in r.text, r.about())
+    out = scratch() / "end-out.csv"
+    r = command("formula", *how, "-o", out, timeout=60)
+    need(r.code == 3 and f"; {n} rows before it came to something, and nothing "
+         f'is written to "{out}"' in r.text and not out.exists(), r.about())
     need(r.seconds < 6 * SLOW, r.about())
 
 
