@@ -101,6 +101,7 @@ static int run_block(struct formula_job *j, struct redoma *r,
 	q.n_columns = j->table.n_columns;
 	q.rows = j->table.rows;
 	q.first = j->rows;
+	q.narrow = j->narrow;
 	q.now_us = j->now_us;
 	q.row_us = j->row_us;
 	rc = redoma_formula(r, &q, ret, err);

@@ -14,6 +14,7 @@ struct formula_job {
 	const struct redoma_formula *formulas; /* borrowed */
 	size_t n_formulas;
 	const char *language;
+	const struct redoma_policy *narrow; /* borrowed; may be NULL */
 	uint64_t row_us;
 	int64_t now_us;
 	struct table table;

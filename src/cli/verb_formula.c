@@ -548,10 +548,11 @@ static int go(const struct args *a, struct task *t, struct redoma_error *err,
 	/* No block of a table comes twice. */
 	o.formula_cache = 1;
 	if (!rc)
-		rc = redoma_open(g.request ? g.request : g.policy, &o, &r, err);
+		rc = redoma_open(g.policy, &o, &r, err);
 	if (rc)
 		return rc;
 	job_watch(r);
+	t->job.narrow = g.request;
 	rc = formula_run(&t->job, r, &s, err);
 	res = s ? redoma_sheet_result(s) : NULL;
 	*ret = res ? redoma_result_status(res) : REDOMA_STATUS_OK;

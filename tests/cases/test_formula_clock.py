@@ -87,5 +87,23 @@ def _():
     need(r.code == 1 and b"#VALUE!" in r.out, r.about())
 
 
+@case("an option beside a policy can only narrow it")
+def _():
+    policy = write("narrow.yaml", "redoma: 1\nclock: none\n"
+                   "limits: {wall: 2s}\n")
+    table = write("t.csv", FEW)
+    for option, value in (("--clock", "real"), ("--limit", "wall=60s"),
+                          ("--limit", "output=128MiB")):
+        r = command("formula", "a", table, "--policy", policy, option, value)
+        need(r.code == 4 and b"more than the policy's" in r.err and not r.out,
+             r.about())
+    r = command("formula", "a", table, "--policy", policy, "--limit", "wall=1s")
+    need(r.code == 0 and r.out == b"a,result\n1,1\n2,2\n", r.about())
+    loop = "[x for x in iter(int, 1)]"
+    r = command("formula", loop, table, "--policy", policy, "--limit",
+                "wall=1s", "--row-time", "10s", timeout=60)
+    need(r.code == 3 and b"limit of 1s" in r.err, r.about())
+
+
 if __name__ == "__main__":
     main()
