@@ -1,5 +1,6 @@
 #include "base/str.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 /* One more character, two quotes, "..." and the NUL. */
@@ -68,6 +69,28 @@ size_t str_utf8(const char *p, size_t n)
 			return 0;
 	}
 	return len;
+}
+
+bool str_is_utf8(struct str s)
+{
+	size_t i = 0, n;
+	uint64_t eight;
+
+	while (i < s.len) {
+		/* Most texts are ASCII for the most part. */
+		if (s.len - i >= sizeof eight) {
+			memcpy(&eight, s.p + i, sizeof eight);
+			if (!(eight & 0x8080808080808080u)) {
+				i += sizeof eight;
+				continue;
+			}
+		}
+		n = str_utf8(s.p + i, s.len - i);
+		if (!n)
+			return false;
+		i += n;
+	}
+	return true;
 }
 
 /* Length of the harmless character at p, or 0. */

@@ -65,6 +65,7 @@ bool str_has_word(struct str s, struct str word, size_t *ret_end);
  * 0: malformed, overlong, a surrogate, beyond U+10FFFF (RFC 3629), or n is
  * 0. */
 size_t str_utf8(const char *p, size_t n);
+bool str_is_utf8(struct str s);
 /* True if s is UTF-8 without control characters (C0, DEL, C1) and without
  * U+2028 and U+2029: what may stand in a name or on one line. */
 bool str_is_plain(struct str s);

@@ -54,6 +54,51 @@ static void say_few(const struct table *t)
 			   (unsigned long long)t->few_line);
 }
 
+static void say_many(const struct table *t)
+{
+	if (t->many)
+		print_line("%llu row%s more fields than the header has names, "
+			   "line %llu for one: what is too much is written as "
+			   "one field with the last, and no formula can use "
+			   "the row. Quote a field that has the delimiter in "
+			   "it",
+			   (unsigned long long)t->many,
+			   t->many == 1 ? " has" : "s have",
+			   (unsigned long long)t->many_line);
+}
+
+static void say_foreign(const struct table *t)
+{
+	if (t->foreign_line)
+		print_line("line %llu is not UTF-8: in formulas U+FFFD stands "
+			   "for what cannot be read, and the cells themselves "
+			   "are written as they were. Write the table as "
+			   "UTF-8, if it is Latin-1 by iconv -f latin1 -t "
+			   "utf-8",
+			   (unsigned long long)t->foreign_line);
+}
+
+static void say_late(const struct formula_job *j)
+{
+	const struct table *t = &j->table;
+
+	for (size_t i = 0; i < t->n_late; i++) {
+		const struct table_late *late = &t->late[i];
+		bool used = is_used(j, late->name);
+
+		if (!used && j->out_format == TABLE_JSONL)
+			continue;
+		print_line("%s is no column%s: line %llu is the first that has "
+			   "it, and the members of the first 1,000 lines are "
+			   "the columns. Give the first line that member, if "
+			   "only as null",
+			   SHOW(str_of(late->name)),
+			   j->out_format == TABLE_JSONL ? ""
+							: ", and not written",
+			   (unsigned long long)late->line);
+	}
+}
+
 void formula_say_columns(const struct formula_job *j)
 {
 	const struct table *t = &j->table;
@@ -70,6 +115,9 @@ void formula_say_columns(const struct formula_job *j)
 			say_odd(c, among);
 	}
 	say_few(t);
+	say_many(t);
+	say_foreign(t);
+	say_late(j);
 }
 
 static void say_lost(const struct formula_job *j)

@@ -10,6 +10,7 @@ struct scan {
 	const char *p;
 	size_t at, len;
 	bool final; /* nothing comes behind p[len] */
+	bool quoted; /* what was looked at last is between quotes */
 	uint64_t lines;
 };
 
@@ -89,6 +90,7 @@ static bool take_quoted_text(struct csv *c, struct scan *s, bool *ret_failed)
 		const char *q = memchr(from, '"', s->len - s->at);
 		size_t n = q ? (size_t)(q - from) : 0;
 
+		s->quoted = !q;
 		if (!q || (q + 1 == s->p + s->len && !s->final))
 			return false;
 		*ret_failed = buf_add(&c->text, from, n);
@@ -196,18 +198,13 @@ static char guess(const char *p, size_t n)
 static int begin(struct csv *c, struct redoma_error *err)
 {
 	struct feed *f = &c->feed;
+	/* Enough for a line that is worth guessing from. */
+	int r = feed_begin(f, 4096, err);
 
 	c->begun = true;
 	c->next_line = 1;
-	/* Enough for a line that is worth guessing from. */
-	while (!f->end && f->have < 4096) {
-		int r = feed_more(f, err);
-
-		if (r)
-			return r;
-	}
-	if (f->have >= 3 && !memcmp(f->p, "\xef\xbb\xbf", 3))
-		f->at = 3;
+	if (r)
+		return r;
 	if (!c->delimiter)
 		c->delimiter = guess(f->p + f->at, f->have - f->at);
 	return 0;
@@ -224,16 +221,26 @@ static int fail(const struct csv *c, struct redoma_error *err)
 		       SHOW(((struct str){&c->delimiter, 1})));
 }
 
-static int too_short(struct csv *c, struct redoma_error *err)
+static int too_long(const struct csv *c, struct redoma_error *err)
+{
+	return err_set(err, REDOMA_E_INVALID, WHERE,
+		       "line %llu has more than 16 MiB, which is the most that "
+		       "a row may have: is this a table?",
+		       (unsigned long long)c->next_line);
+}
+
+static int too_short(struct csv *c, bool quoted, struct redoma_error *err)
 {
 	struct feed *f = &c->feed;
 
-	if (f->end || f->have - f->at > RECORD_MAX)
+	if (!f->end && f->have - f->at <= RECORD_MAX)
+		return feed_more(f, err);
+	if (quoted || f->end)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "line %llu has a quote that nothing closes%s",
 			       (unsigned long long)c->next_line,
 			       f->end ? "" : " within 16 MiB");
-	return feed_more(f, err);
+	return too_long(c, err);
 }
 
 int csv_next(struct csv *c, bool *ret, struct redoma_error *err)
@@ -243,7 +250,7 @@ int csv_next(struct csv *c, bool *ret, struct redoma_error *err)
 
 	while (!r) {
 		struct scan s = {f->p ? f->p + f->at : "", 0, f->have - f->at,
-				 f->end, 0};
+				 f->end, false, 0};
 		enum step step;
 
 		if (!s.len && f->end) {
@@ -251,12 +258,16 @@ int csv_next(struct csv *c, bool *ret, struct redoma_error *err)
 			return 0;
 		}
 		step = take_record(c, &s);
+		/* Where a read ends does not tell what is too long. */
+		if (step == STEP_RECORD && s.at > RECORD_MAX)
+			return too_long(c, err);
 		if (step == STEP_RECORD) {
 			consume(c, &s);
 			*ret = true;
 			return 0;
 		}
-		r = step == STEP_SHORT ? too_short(c, err) : fail(c, err);
+		r = step == STEP_SHORT ? too_short(c, s.quoted, err)
+				       : fail(c, err);
 	}
 	return r;
 }

@@ -18,6 +18,12 @@ struct feed {                  /* all zero but fd is a fresh one */
 /* Reads on behind what is there; pointers into it move.  REDOMA_E_INVALID: one
  * record is over RECORD_MAX. */
 MUST_CHECK int feed_more(struct feed *f, struct redoma_error *err);
+/* The beginning of a text, `least` bytes if there are as many; a byte order
+ * mark is skipped.  REDOMA_E_INVALID: it is something else, by its first
+ * bytes. */
+MUST_CHECK int feed_begin(struct feed *f, size_t least,
+			  struct redoma_error *err);
+int feed_too_long(struct redoma_error *err); /* what is said of such a row */
 void feed_done(struct feed *f);
 
 #endif

@@ -7,6 +7,8 @@
 
 #define WHERE "table"
 #define SAMPLE_ROWS 1000
+#define SAMPLE_BYTES (RECORD_MAX / 4)
+
 /* The next line without its end, from `at` bytes behind what is consumed;
  * *ret_end is where the one behind it begins. */
 static int look(struct table *t, size_t at, struct str *ret, size_t *ret_end,
@@ -26,7 +28,7 @@ static int look(struct table *t, size_t at, struct str *ret, size_t *ret_end,
 			*ret_end = at + ret->len + (end != NULL);
 			if (ret->len && ret->p[ret->len - 1] == '\r')
 				ret->len--;
-			return 0;
+			return ret->len > RECORD_MAX ? feed_too_long(err) : 0;
 		}
 		r = feed_more(f, err);
 		if (r)
@@ -47,6 +49,12 @@ static int parse(struct table *t, struct str line, struct json_doc **ret,
 	struct redoma_error why;
 	int r = json_parse(line.p, line.len, ret, &why);
 
+	if (r == REDOMA_E_INVALID && !str_is_utf8(line))
+		return err_set(err, r, WHERE,
+			       "line %llu is not UTF-8, which JSON is; write "
+			       "the table so, if it is Latin-1 by iconv -f "
+			       "latin1 -t utf-8",
+			       (unsigned long long)t->line);
 	if (r == REDOMA_E_INVALID)
 		return err_set(err, r, WHERE, "line %llu is not JSON: %.120s",
 			       (unsigned long long)t->line, why.text);
@@ -100,18 +108,18 @@ int jsonl_open(struct table *t, struct redoma_error *err)
 	struct feed *f = &t->csv.feed;
 	size_t at = 0, end = 0;
 	struct str line;
-	int r = look(t, 0, &line, &end, err);
+	int r = feed_begin(f, 4096, err);
 
-	if (!r && line.len >= 3 && !memcmp(line.p, "\xef\xbb\xbf", 3)) {
-		f->at += 3;
-		r = look(t, 0, &line, &end, err);
-	}
-	for (int n = 0; !r && n < SAMPLE_ROWS && at < f->have - f->at; n++) {
-		/* What is read already is enough of a sample. */
-		if (n && !f->end &&
-		    !memchr(f->p + f->at + at, '\n', f->have - f->at - at))
-			break;
+	/* The same lines whatever the pieces are that they come in. */
+	for (int n = 0; !r && n < SAMPLE_ROWS && at < SAMPLE_BYTES; n++) {
 		r = look(t, at, &line, &end, err);
+		/* With those before it this one is too long; not by itself. */
+		if (r == REDOMA_E_INVALID && n) {
+			r = 0;
+			break;
+		}
+		if (r || end == at)
+			break;
 		t->line = (uint64_t)n + 1;
 		if (!r && !is_blank(line))
 			r = take_names(t, line, err);
@@ -125,12 +133,18 @@ int jsonl_open(struct table *t, struct redoma_error *err)
 	return r;
 }
 
-static struct cell number(const struct json_value *v, const char *digits)
+/* An integer that no integer here takes may be a name, and is its digits. */
+static struct cell number(const struct table_column *column,
+			  const struct json_value *v, struct str digits)
 {
 	struct cell c = {.kind = CELL_NUMBER};
+	bool whole = !strpbrk(digits.p, ".eE");
+	bool any = column->stated && column->kind == CELL_NUMBER;
 
-	if (!strpbrk(digits, ".eE") && json_i64(v, &c.integer))
+	if (whole && json_i64(v, &c.integer))
 		c.kind = CELL_INTEGER;
+	else if (whole && !any && !str_equal(digits, STR("-0")))
+		c = (struct cell){.kind = CELL_TEXT, .text = digits};
 	else if (!json_double(v, &c.number))
 		c = (struct cell){.kind = CELL_ERROR,
 				  .text = STR("#NUM! the number is too "
@@ -154,7 +168,6 @@ static struct cell cell_of(const struct table_column *c,
 {
 	struct str text = {"", 0};
 	struct cell cell = {.kind = CELL_BLANK};
-	size_t n;
 
 	switch (json_kind(v)) {
 	case JSON_NULL:
@@ -164,7 +177,8 @@ static struct cell cell_of(const struct table_column *c,
 		cell.integer = json_is_true(v);
 		return cell;
 	case JSON_NUMBER:
-		return number(v, json_digits(v, &n));
+		text.p = json_digits(v, &text.len);
+		return number(c, v, text);
 	case JSON_STRING:
 		text.p = json_string(v, &text.len);
 		if (c->stated && c->kind != CELL_TEXT)
@@ -178,10 +192,42 @@ static struct cell cell_of(const struct table_column *c,
 	}
 }
 
+static bool is_late(const struct table *t, struct str name)
+{
+	for (size_t i = 0; i < t->n_late; i++)
+		if (str_equal(str_of(t->late[i].name), name))
+			return true;
+	return false;
+}
+
+/* Members that are no columns: the table's width was settled before they
+ * came. */
+static void note_late(struct table *t, const struct json_value *row)
+{
+	struct json_iter it = json_iter(row);
+
+	while (t->n_late < TABLE_LATE_MAX && json_next(&it)) {
+		struct table_late *late = &t->late[t->n_late];
+		struct str name;
+
+		name.p = json_string(it.key, &name.len);
+		name.len = name.len < sizeof late->name
+				   ? name.len
+				   : sizeof late->name - 1;
+		if (!name.len || memchr(name.p, 0, name.len) ||
+		    is_known(t, name) || is_late(t, name))
+			continue;
+		memcpy(late->name, name.p, name.len);
+		late->line = t->line;
+		t->n_late++;
+	}
+}
+
 static int take_row(struct table *t, struct str line, struct redoma_error *err)
 {
 	CLEANUP(json_cleanup) struct json_doc *doc = NULL;
 	int r = parse(t, line, &doc, err);
+	size_t found = 0;
 	bool bad;
 
 	if (r)
@@ -189,11 +235,15 @@ static int take_row(struct table *t, struct str line, struct redoma_error *err)
 	bad = rows_add_raw(t, line);
 	for (size_t i = 0; i < t->n_columns && !bad; i++) {
 		struct table_column *c = &t->columns[i];
-		struct cell cell =
-			cell_of(c, json_member(json_root(doc), c->name));
+		const struct json_value *v =
+			json_member(json_root(doc), c->name);
+		struct cell cell = cell_of(c, v);
 
+		found += v != NULL;
 		bad = rows_add_cell(c, &cell);
 	}
+	if (found < json_count(json_root(doc)))
+		note_late(t, json_root(doc));
 	if (bad)
 		return err_nomem(err, WHERE);
 	t->rows++;

@@ -111,6 +111,12 @@ int table_state(struct table *t, struct str name, enum cell_kind kind,
 		       "the table has no column %s to have a type", SHOW(name));
 }
 
+static void note_foreign(struct table *t)
+{
+	if (!t->foreign_line && !str_is_utf8(t->csv.raw))
+		t->foreign_line = t->csv.line;
+}
+
 static int open_csv(struct table *t, struct redoma_error *err)
 {
 	struct csv *c = &t->csv;
@@ -123,6 +129,7 @@ static int open_csv(struct table *t, struct redoma_error *err)
 		return err_set(err, REDOMA_E_INVALID, WHERE,
 			       "the table is empty: a CSV file begins with the "
 			       "names of its columns");
+	note_foreign(t);
 	if (buf_add(&t->header, c->raw.p, c->raw.len))
 		return err_nomem(err, WHERE);
 	for (size_t i = 0; i < c->n_fields && !r; i++) {
@@ -203,6 +210,8 @@ static int add_wrong_record(struct table *t)
 	struct str rest = str_after(c->raw, from);
 	uint64_t end;
 
+	if (!t->many++)
+		t->many_line = c->line;
 	for (size_t i = 0; i < last; i++)
 		if (add_text(t, c->fields[i].text, SPAN_WRONG))
 			return -1;
@@ -245,6 +254,7 @@ static int add_fitting_record(struct table *t)
 
 static int add_record(struct table *t, struct redoma_error *err)
 {
+	note_foreign(t);
 	if (has_surplus(t) ? add_wrong_record(t) : add_fitting_record(t))
 		return err_nomem(err, WHERE);
 	t->rows++;

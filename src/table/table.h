@@ -43,6 +43,13 @@ struct table_column {
 	struct buf fixed;
 };
 
+/* Of JSON Lines: members that no line had from which columns were made. */
+#define TABLE_LATE_MAX 8
+struct table_late { /* TABLE_LATE_MAX of them are remembered */
+	char name[64]; /* the beginning of it */
+	uint64_t line; /* the first that has it */
+};
+
 struct table { /* all zero but format, csv.feed.fd, csv.delimiter is fresh */
 	enum table_format format;
 	struct csv csv;               /* of JSON Lines, its feed */
@@ -56,6 +63,11 @@ struct table { /* all zero but format, csv.feed.fd, csv.delimiter is fresh */
 	uint64_t before;   /* rows of the blocks before */
 	/* Of CSV: rows with fewer fields than columns so far, line of one. */
 	uint64_t few, few_line;
+	/* Of CSV: rows with more, of which none can be computed with. */
+	uint64_t many, many_line;
+	uint64_t foreign_line; /* of CSV: the first that is not UTF-8, or 0 */
+	struct table_late late[TABLE_LATE_MAX];
+	size_t n_late;
 	size_t block_bytes; /* of a block, about; 0: 4 MiB */
 	/* private */
 	bool over;

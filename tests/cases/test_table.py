@@ -87,6 +87,9 @@ def bombs():
          in r.stderr, r.stderr.decode())
     r = dump('a,b\n1,"' + "x" * (40 << 20))
     need(r.returncode == 1 and b"16 MiB" in r.stderr, r.stderr.decode())
+    r = dump("a,b\n1,2\n3," + "x" * (17 << 20) + "\n")
+    need(r.returncode == 1 and b"line 3 has more than 16 MiB, which is the most"
+         in r.stderr and b"quote" not in r.stderr, r.stderr.decode())
     r = dump("," * 20000)
     need(r.returncode == 1 and b"16384 fields" in r.stderr, r.stderr.decode())
     need(dump("," * 16383).returncode == 0, "16384 fields are read")

@@ -103,6 +103,26 @@ static void knows_every_code_point(void **state)
 	assert_int_equal(str_utf8("a", 0), 0);
 }
 
+static void tells_utf8(void **state)
+{
+	static const char text[] = "0123456789abcde\xc3\xa9 \xf0\x9f\x98\x80.";
+	char cut[sizeof text];
+
+	(void)state;
+	assert_true(str_is_utf8(STR("")));
+	assert_true(str_is_utf8(STR("a\0b")));
+	/* Wherever the part that is not ASCII lies. */
+	for (size_t i = 0; i < 16; i++) {
+		size_t n = sizeof text - 1 - i;
+
+		assert_true(str_is_utf8((struct str){text + i, n}));
+		assert_false(str_is_utf8((struct str){text + i, n - 2}));
+		memcpy(cut, text, sizeof text);
+		cut[i] = '\xff';
+		assert_false(str_is_utf8((struct str){cut, sizeof text - 1}));
+	}
+}
+
 static void tells_plain_text(void **state)
 {
 	(void)state;
@@ -166,6 +186,7 @@ int main(void)
 		cmocka_unit_test(trims_blanks_alone),
 		cmocka_unit_test(names_end_where_a_language_ends_them),
 		cmocka_unit_test(knows_every_code_point),
+		cmocka_unit_test(tells_utf8),
 		cmocka_unit_test(tells_plain_text),
 		cmocka_unit_test(shows_hostile_bytes),
 		cmocka_unit_test(finds_the_nearest_name),
