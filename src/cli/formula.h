@@ -57,6 +57,8 @@ void formula_say_end(const struct formula_job *j, struct redoma_result *res,
 void formula_point_at_error(const struct formula_job *j,
 			    struct redoma_result *res);
 void formula_point_at_name(const struct formula_job *j, size_t formula);
+/* Of each formula that came to something: what may not have been meant. */
+void formula_point_at_doubts(const struct formula_job *j);
 /* There are rows, and it is an error in each. */
 bool formula_is_lost(const struct formula_job *j, size_t formula);
 

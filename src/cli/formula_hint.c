@@ -267,3 +267,61 @@ bool formula_hint(struct str text, bool js, struct formula_hint *ret)
 	       strchr("+-*/<>=!&|,.:", text.p[k.last]) &&
 	       says(ret, k.last, "something is missing behind this");
 }
+
+/* ---- what is right, and may not be what was meant ---- */
+
+/* False: none begins here. */
+static bool skip_pattern(struct look *k)
+{
+	size_t i = k->at + 1;
+	bool list = false;
+
+	if (at(k, i) == '/')
+		return false;
+	while (i < k->text.len && (list || at(k, i) != '/')) {
+		list = at(k, i) == '[' || (list && at(k, i) != ']');
+		i += at(k, i) == '\\' ? 2 : 1;
+	}
+	if (i >= k->text.len)
+		return false;
+	k->at = i + 1;
+	return true;
+}
+
+static const char *doubt(const struct look *k, char c)
+{
+	if (c == '^')
+		return "`^` is exclusive or: a power is `**`, or POWER(a, b)";
+	if (c == '&' && at(k, k->at + 1) != '&')
+		return k->js ? "`&` is and, of bits: texts are joined by "
+			       "CONCAT(a, b), or by `+`"
+			     : "`&` is and, of bits: texts are joined by "
+			       "CONCAT(a, b)";
+	return NULL;
+}
+
+bool formula_doubt(struct str text, bool js, struct formula_hint *ret)
+{
+	struct look k = {.text = text, .js = js};
+	bool operand = false, skipped;
+
+	while (k.at < text.len) {
+		char c = at(&k, k.at);
+
+		if (js && c == '/' && !operand && skip_pattern(&k)) {
+			operand = true;
+			continue;
+		}
+		if (skip_text(&k, &skipped))
+			return false;
+		operand = operand || skipped;
+		if (skipped)
+			continue;
+		if (operand && doubt(&k, c))
+			return says(ret, k.at, doubt(&k, c));
+		if (!strchr(" \t\r\n", c))
+			operand = is_word(c) || strchr(")]}", c);
+		k.at += c == '&' && at(&k, k.at + 1) == '&' ? 2 : 1;
+	}
+	return false;
+}

@@ -15,5 +15,8 @@ struct formula_hint {
 /* The first such place, outside of texts and comments.  False: there is none.
  * Some of these are right in the language: only for a formula that failed. */
 bool formula_hint(struct str text, bool js, struct formula_hint *ret);
+/* An operator that is right, and means something else in a spreadsheet: `^`,
+ * and `&` outside of `&&`. */
+bool formula_doubt(struct str text, bool js, struct formula_hint *ret);
 
 #endif

@@ -225,3 +225,20 @@ void formula_point_at_name(const struct formula_job *j, size_t formula)
 	else
 		say_nearest(j, name);
 }
+
+void formula_point_at_doubts(const struct formula_job *j)
+{
+	struct formula_hint h;
+
+	for (size_t i = 0; i < j->n_formulas; i++) {
+		const char *text = text_of(j, i);
+
+		if (formula_is_lost(j, i) ||
+		    !formula_doubt(str_of(text), !strcmp(j->language, "js"),
+				   &h))
+			continue;
+		print_line("formula %s is computed as it stands:",
+			   SHOW(str_of(j->formulas[i].name)));
+		point(text, h.at, h.what);
+	}
+}

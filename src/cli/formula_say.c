@@ -114,6 +114,7 @@ void formula_say_columns(const struct formula_job *j)
 		if (among && is_used(j, c->name))
 			say_odd(c, among);
 	}
+	formula_point_at_doubts(j);
 	say_few(t);
 	say_many(t);
 	say_foreign(t);

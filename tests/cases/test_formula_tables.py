@@ -116,5 +116,19 @@ def _():
     need(b"true" not in r.out and r.out.count(b"false") == 3, r.about())
 
 
+@case("an operator of bits is told, once for a formula that has it")
+def _():
+    for lang in ("py", "js"):
+        r = command("formula", "--formula", "a=p ^ 2", "--formula", "b=p ** 2",
+                    "--formula", "c=p & 1", write("p.csv", "p\n3\n4\n"),
+                    "--lang", lang)
+        need(r.code == 0 and r.out == b"p,a,b,c\n3,1,9,1\n4,6,16,0\n" and
+             said(r).count("POWER") == 1 and said(r).count("CONCAT") == 1 and
+             'formula "a"' in said(r) and 'formula "c"' in said(r) and
+             'formula "b"' not in said(r), r.about())
+        r = formula("p ^ 2", "p.csv", "p\n3\n", "--lang", lang, "-q")
+        need(not said(r), r.about())
+
+
 if __name__ == "__main__":
     main()

@@ -33,6 +33,47 @@ static void none(const char *text, bool js)
 		fail_msg("%s: at %zu, %s", text, h.at, h.what);
 }
 
+static void doubts(const char *text, bool js, size_t at, const char *says)
+{
+	struct formula_hint h = {0};
+
+	if (!formula_doubt(str_of(text), js, &h))
+		fail_msg("%s: nothing is said", text);
+	if (h.at != at || !strstr(h.what, says))
+		fail_msg("%s: at %zu, %s", text, h.at, h.what);
+}
+
+static void no_doubts(const char *text, bool js)
+{
+	struct formula_hint h = {0};
+
+	if (formula_doubt(str_of(text), js, &h))
+		fail_msg("%s: at %zu, %s", text, h.at, h.what);
+}
+
+static void operators_that_are_others(void **state)
+{
+	(void)state;
+	for (int js = 0; js < 2; js++) {
+		doubts("p ^ 2", js, 2, "POWER(a, b)");
+		doubts("(p)^2", js, 3, "`**`");
+		doubts("p ** 2 + q[1] ^ 3", js, 14, "`**`");
+		doubts("\"a\" & n", js, 4, "CONCAT");
+		doubts("\"^\" + p ^ 2", js, 8, "`**`");
+		no_doubts("p ** 2", js);
+		no_doubts("\"p ^ 2 & 3\"", js);
+		no_doubts("'it\\'s ^' + p", js);
+		no_doubts("^", js);
+	}
+	no_doubts("a && b", true);
+	doubts("a && b & c", true, 7, "`+`");
+	no_doubts("/[^/a&b]+^/.test(p)", true);
+	no_doubts("p.match(/a\\/^b/)", true);
+	doubts("p / q ^ 2 / 3", true, 6, "`**`");
+	no_doubts("p // 1 ^ 2", true);
+	no_doubts("p # q ^ 2", false);
+}
+
 static void ways_of_spreadsheets(void **state)
 {
 	(void)state;
@@ -119,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ways_of_spreadsheets),
+		cmocka_unit_test(operators_that_are_others),
 		cmocka_unit_test(statements),
 		cmocka_unit_test(what_is_not_closed),
 		cmocka_unit_test(what_is_right_is_left_alone),
