@@ -21,7 +21,7 @@ struct option {
 	const char *words; /* for completion: "js wasm", "@file"; or NULL */
 };
 
-#define ARGS_TABLES_MAX 4
+#define ARGS_TABLES_MAX 5
 
 struct arg {
 	const struct option *option; /* borrowed */

@@ -75,9 +75,14 @@ struct look {
 	size_t from; /* the first word, behind a spreadsheet's `=` */
 	size_t last; /* what is no blank, no text and no comment */
 	bool js;
-	char open[64]; /* brackets, and where each stands */
-	size_t where[64], depth;
+	char open[64]; /* the outermost brackets, and where each stands */
+	size_t where[64], depth; /* which there are more of perhaps */
 };
+
+static size_t known(const struct look *k)
+{
+	return k->depth < sizeof k->open ? k->depth : sizeof k->open;
+}
 
 static bool is_word(char c)
 {
@@ -167,11 +172,13 @@ static bool look_at_bracket(struct look *k, char c, struct formula_hint *h)
 
 	if (o && k->depth < sizeof k->open) {
 		k->where[k->depth] = k->at;
-		k->open[k->depth++] = closes[o - opens];
+		k->open[k->depth] = closes[o - opens];
 	}
+	k->depth += o != NULL;
 	if (!e)
 		return false;
-	if (!k->depth || k->open[k->depth - 1] != c)
+	if (!k->depth ||
+	    (k->depth <= sizeof k->open && k->open[k->depth - 1] != c))
 		return says(h, k->at, "nothing opens this bracket, or another "
 				      "one stands between");
 	k->depth--;
@@ -202,7 +209,7 @@ static bool look_at_single(struct look *k, char c, struct formula_hint *h)
 /* `;`, but between the statements of a function of JavaScript's. */
 static bool look_at_semicolon(struct look *k, struct formula_hint *h)
 {
-	if (memchr(k->open, '}', k->depth))
+	if (memchr(k->open, '}', known(k)))
 		return false;
 	return says(h, k->at,
 		    k->depth ? "a comma separates arguments"
@@ -261,7 +268,7 @@ bool formula_hint(struct str text, bool js, struct formula_hint *ret)
 		if (look_once(&k, ret))
 			return true;
 	if (k.depth)
-		return says(ret, k.where[k.depth - 1],
+		return says(ret, k.where[known(&k) - 1],
 			    "nothing closes this bracket");
 	return k.last < text.len && text.p[k.last] &&
 	       strchr("+-*/<>=!&|,.:", text.p[k.last]) &&

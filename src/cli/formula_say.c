@@ -25,9 +25,14 @@ static const char *odd_among(const struct table_column *c)
 					       CELL_TRUTH};
 	bool coded = of[0] && m->digits;
 
-	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-		if (m->row && (of[i] > m->n[CELL_TEXT] || (!i && coded)))
-			return cell_kind_name(kinds[i]);
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		if (!m->row || (of[i] <= m->n[CELL_TEXT] && (i || !coded)))
+			continue;
+		/* As a time a date is midnight, and as a date no time is. */
+		return cell_kind_name(kinds[i] == CELL_DATE && m->n[CELL_TIME]
+					      ? CELL_TIME
+					      : kinds[i]);
+	}
 	return NULL;
 }
 

@@ -7,17 +7,9 @@
 #include "base/str.h"
 #include "cli/tools.h"
 
-const struct option grants_options[] = {
+const struct option bounds_options[] = {
 	{.name = "policy", .value = "FILE", .words = "@file",
 	 .help = "run under this policy; the options below can only narrow it"},
-	{.name = "read", .value = "HOST[=GUEST]", .repeats = true,
-	 .words = "@file",
-	 .help = "let the guest read one file, or a directory (trailing /)"},
-	{.name = "write", .value = "HOST[=GUEST]:SIZE", .repeats = true,
-	 .words = "@file",
-	 .help = "let it write one file, or new files in a directory"},
-	{.name = "env", .value = "K=V", .repeats = true,
-	 .help = "one environment variable; nothing else is visible"},
 	{.name = "limit", .value = "K=V", .repeats = true,
 	 .words = "wall= cpu= fuel= memory= output= calls= files=",
 	 .help = "wall, cpu, fuel, memory, output, calls, in_flight or files"},
@@ -31,6 +23,18 @@ const struct option grants_options[] = {
 	 .help = "kernel controls that may be missing here (default: none)"},
 	{.name = "reuse", .value = "never|tenant", .words = "never tenant",
 	 .help = "keep the worker process for the next run of this tenant"},
+	{0},
+};
+
+const struct option grants_options[] = {
+	{.name = "read", .value = "HOST[=GUEST]", .repeats = true,
+	 .words = "@file",
+	 .help = "let the guest read one file, or a directory (trailing /)"},
+	{.name = "write", .value = "HOST[=GUEST]:SIZE", .repeats = true,
+	 .words = "@file",
+	 .help = "let it write one file, or new files in a directory"},
+	{.name = "env", .value = "K=V", .repeats = true,
+	 .help = "one environment variable; nothing else is visible"},
 	{.name = "jail", .value = "K=V", .repeats = true,
 	 .words = "root=runtime: tmp= pids=",
 	 .help = "of a native program: root=runtime:NAME or DIR, tmp, pids"},
@@ -42,12 +46,17 @@ const struct option grants_options[] = {
 	{0},
 };
 
+static bool is_of(const struct option *list, const struct option *o)
+{
+	while (list->name && list != o)
+		list++;
+	return list->name;
+}
+
 static bool is_mine(const struct option *o)
 {
-	for (const struct option *g = grants_options; g->name; g++)
-		if (g == o)
-			return strcmp(o->name, "policy") != 0;
-	return false;
+	return is_of(grants_options, o) ||
+	       (is_of(bounds_options, o) && strcmp(o->name, "policy"));
 }
 
 static const char *key_of(const struct option *o)

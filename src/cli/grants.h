@@ -4,7 +4,9 @@
 
 #include "cli/args.h"
 
-/* --policy --read --write --env --limit ... */
+/* --policy --limit --clock ...: for whatever runs. */
+extern const struct option bounds_options[];
+/* --read --write --env --tool ...: for what can make something of it. */
 extern const struct option grants_options[];
 
 /* What the options come to.  With --policy, `policy` is the file's and

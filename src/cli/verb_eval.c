@@ -70,6 +70,7 @@ const struct verb verb_eval_row = {
 	.summary = "run code given on the command line",
 	.detail = "As run, with the code itself in place of a file.",
 	.words = "js py",
-	.options = {job_options, grants_options, verb_options},
+	.options = {job_options, bounds_options, grants_options,
+		    verb_options},
 	.run = run,
 };

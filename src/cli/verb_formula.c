@@ -158,8 +158,12 @@ static int take_formulas(const struct args *a, struct task *t,
 
 	for (size_t i = 0; i < a->n_given; i++)
 		named += !strcmp(a->given[i].option->name, "formula");
-	if (a->n_words > 2 ||
-	    a->n_words < (named && !args_has(a, "as") ? 1 : 2))
+	if (a->n_words > 2)
+		return err_set(err, REDOMA_E_INVALID, "cli",
+			       "formula takes an expression and one table, and "
+			       "%s is one more",
+			       SHOW(str_of(a->words[2])));
+	if (a->n_words < (named && !args_has(a, "as") ? 1 : 2))
 		return err_set(err, REDOMA_E_INVALID, "cli",
 			       "formula needs an expression and a table: "
 			       "redoma formula 'price * qty' sales.csv, or - "
@@ -449,7 +453,7 @@ static int open_output(struct task *t, struct redoma_error *err)
 			"-o %s: the directory is not there; make it first",
 			SHOW(str_of(t->out)));
 	else
-		err_sys(err, "cli", "create %s", SHOW(str_of(t->part)));
+		err_sys(err, "cli", "write to %s", SHOW(str_of(t->out)));
 	r = err->code;
 	free(TAKE_PTR(t->part));
 	return r;
@@ -630,6 +634,6 @@ const struct verb verb_formula_row = {
 		"every row of a formula did. All other cells are written as "
 		"they were.",
 	.words = "@file",
-	.options = {options, grants_options},
+	.options = {options, bounds_options},
 	.run = run,
 };

@@ -148,6 +148,6 @@ const struct verb verb_policy_row = {
 		"what it cannot see (files, tools, this machine) it names on "
 		"stderr, and the first run proves it.",
 	.words = "check show diff",
-	.options = {grants_options, verb_options},
+	.options = {bounds_options, grants_options, verb_options},
 	.run = run,
 };

@@ -97,6 +97,6 @@ const struct verb verb_run_row = {
 		"line each on stderr. Ctrl-C cancels the run; twice exits at "
 		"once.",
 	.words = "@file",
-	.options = {options, job_options, grants_options},
+	.options = {options, job_options, bounds_options, grants_options},
 	.run = run,
 };

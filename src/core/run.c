@@ -275,8 +275,8 @@ static int open_desk(struct job *j, struct redoma_error *err)
 	if (!w.on_call)
 		return err_set(err, REDOMA_E_UNSUPPORTED, WHERE,
 			       "the policy grants tools, and nobody here "
-			       "answers for them: set on_call, or take `tools` "
-			       "out");
+			       "answers for them: take `tools` out, or in C "
+			       "set on_call");
 	return desk_open(&w, &j->desk, err);
 }
 

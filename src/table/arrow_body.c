@@ -70,10 +70,13 @@ static int misfit(const struct arrow_body *t, const struct arrow_out *c,
 
 	return err_set(err, REDOMA_E_INVALID, WHERE,
 		       "column %s was begun as Arrow's %s, and row %llu of it "
-		       "is a %s: state a type that all its cells have, as "
+		       "is %s %s: state a type that all its cells have, as "
 		       "--type %.40s=%s",
 		       SHOW(str_of(c->name)), names[c->type.kind],
 		       (unsigned long long)(t->first + row - t->from + 1),
+		       cell.kind == CELL_INTEGER || cell.kind == CELL_ERROR
+			       ? "an"
+			       : "a",
 		       cell_kind_name(cell.kind), c->name,
 		       cell.kind == CELL_NUMBER || cell.kind == CELL_INTEGER
 			       ? "number"

@@ -35,6 +35,20 @@ def _():
          "quote" not in said(r), r.about())
 
 
+@case("a chain that is too long is told for what it is; no bracket is blamed")
+def _():
+    r = formula("+".join("n" * 300), "n.csv", "n\n1\n")
+    need(r.code == 5 and "a chain such as a + b + c" in said(r), r.about())
+    r = formula("(" * 250 + "n" + ")" * 250, "n.csv", "n\n1\n", "--lang", "js")
+    need(r.code == 5 and "200 levels" in said(r) and
+         "opens this bracket" not in said(r), r.about())
+
+
+def late(n, name="extra"):
+    return "".join('{"n":%d}\n' % i for i in range(n)) + \
+        '{"n":1,"%s":7}\n{"n":2,"%s":8}\n' % (name, name)
+
+
 @case("a member that comes after the first 1,000 lines is told")
 def _():
     out = scratch() / "late.csv"
@@ -128,6 +142,37 @@ def _():
              'formula "b"' not in said(r), r.about())
         r = formula("p ^ 2", "p.csv", "p\n3\n", "--lang", lang, "-q")
         need(not said(r), r.about())
+
+
+@case("what is wrong is told in the words of who asked")
+def _():
+    table = write("n.csv", "n,t\n1,2024-01-01T10:00:00Z\n2,x\n"
+                  "3,2024-01-01T10:00:00Z\n")
+    for args, says in (
+            (("n", table, "more.csv"), '"more.csv" is one more'),
+            (("n", table, "--tool", "x=cat"), 'option "tool"'),
+            (("n", table, "--read", "/etc/"), 'option "read"'),
+            (("n", table, "--policy",
+              write("tool.yaml", "redoma: 1\ntools: [{name: x}]\n")),
+             "take `tools` out"),
+            (("t", table), "--type 't=time'"),
+            (("n +", table), "line 1, column 4"),
+            (("(n\n+", table), "column 1"),
+            (("{1: n}", table), "is a dictionary"),
+            (("b'x'", table), "is bytes"),
+            (("n + 1j", table), "a complex number"),
+            (("SUM(lambda: 1)", table), "the type function is not a number"),
+            (("--lang", "js", "UPPER({})", table),
+             "the type object is not a text")):
+        r = command("formula", *args)
+        need(says in said(r) and "column 0" not in said(r),
+             f"{says}: {r.about()}")
+    r = command("help", "formula")
+    text = r.out.decode()
+    need("--limit" in text and "--policy" in text and "--read" not in text and
+         "--tool" not in text and "--jail" not in text, r.about())
+    r = command("help", "run")
+    need(b"--read" in r.out and b"--limit" in r.out, r.about())
 
 
 if __name__ == "__main__":

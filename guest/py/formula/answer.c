@@ -237,6 +237,19 @@ static int put_other(const struct formula_place *at, PyObject *v)
 		return answer_error(at, "#VALUE!",
 				    "the result is a function: was it meant "
 				    "to be called?");
+	if (PyDict_Check(v))
+		return answer_error(at, "#VALUE!",
+				    "the result is a dictionary, and a cell "
+				    "holds one value: take one of it by its "
+				    "key");
+	if (PyBytes_Check(v))
+		return answer_error(at, "#VALUE!",
+				    "the result is bytes, and a cell holds a "
+				    "text: make one by .decode()");
+	if (PyComplex_Check(v))
+		return answer_error(at, "#VALUE!",
+				    "the result is a complex number, and a "
+				    "cell holds a real one");
 	if (PyObject_HasAttrString(v, "__iter__"))
 		return answer_error(at, "#VALUE!",
 				    "the result is a list, and a cell holds "

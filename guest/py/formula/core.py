@@ -137,7 +137,7 @@ def number(v):
         if len(v) == 1:
             return number(v[0])
         bad_value("a list is not one number")
-    bad_value(f"a {shown(v)} is not a number")
+    bad_value(f"what has the type {shown(v)} is not a number")
 
 
 def real(v):
@@ -198,7 +198,7 @@ def text(v):
         v = as_list(v)
         return text(v[0]) if len(v) == 1 else \
             bad_value("a list is not one text")
-    bad_value(f"a {shown(v)} is not a text")
+    bad_value(f"what has the type {shown(v)} is not a text")
 
 
 def truth(v):

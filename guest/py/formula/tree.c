@@ -448,7 +448,9 @@ static void walk(struct tree *t, expr_ty e)
 	if (!e || t->wrong || PyErr_Occurred())
 		return;
 	if (++t->depth > DEPTH_MAX)
-		wrong(t, "it is nested more than 200 levels deep");
+		wrong(t, "it is nested more than 200 levels deep, to which "
+			 "each operator of a chain such as a + b + c adds one, "
+			 "and SUM(a, b, c) one in all");
 	else
 		walk_kind(t, e);
 	t->depth--;
@@ -505,6 +507,23 @@ static PyObject *take_text(struct tree *t)
 	return text;
 }
 
+/* Something is missing there, and the parser has gone on to what is behind. */
+static void place_end(const struct formula_words *w, uint32_t *line,
+		      uint32_t *column)
+{
+	const char *p = table.base + w->text;
+
+	*line = *column = 1;
+	for (uint32_t i = 0; i < w->text_len; i++) {
+		if (p[i] == '\n') {
+			++*line;
+			*column = 1;
+		} else if ((p[i] & 0xc0) != 0x80) {
+			++*column;
+		}
+	}
+}
+
 void tree_place(uint32_t i, uint32_t *line, uint32_t *column)
 {
 	const struct formula_words *w = &table.formulas[i].words;
@@ -512,8 +531,12 @@ void tree_place(uint32_t i, uint32_t *line, uint32_t *column)
 	size_t n = bare(w, &p);
 	uint32_t above = 0, before = 0;
 
-	if (!*line || !*column)
+	if (!*line)
 		return;
+	if (!*column) {
+		place_end(w, line, column);
+		return;
+	}
 	for (; from < p; from++) {
 		before = *from == '\n' ? 0 : before + 1;
 		above += *from == '\n';

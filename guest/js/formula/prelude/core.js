@@ -80,7 +80,7 @@ function number(v) {
 	if (F.isList(v) && v.length === 1)
 		return number(v[0]);
 	return F.value(F.isList(v) ? 'a list is not one number' :
-		`a ${shown(v)} is not a number`);
+		`what has the type ${shown(v)} is not a number`);
 }
 F.number = number;
 F.integer = (v) => Math.trunc(number(v));
@@ -105,7 +105,7 @@ function text(v) {
 		return v.length === 1 ? text(v[0]) :
 			F.value('a list is not one text');
 	return typeof v === 'object' || typeof v === 'function' ?
-		F.value(`a ${typeof v} is not a text`) : String(v);
+		F.value(`what has the type ${typeof v} is not a text`) : String(v);
 }
 F.text = text;
 
