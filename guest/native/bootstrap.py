@@ -472,6 +472,9 @@ def told(e, name):
         stack = "".join(traceback.format_exception_only(type(e), e))
     try:
         message = str(e)
+        # Its text has the line again, which is told beside it.
+        if isinstance(e, SyntaxError) and line and e.filename == name:
+            message = str(e.msg)
     except BaseException:
         message = "(its text cannot be made)"
     try:

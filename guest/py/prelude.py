@@ -247,6 +247,9 @@ def told(e):
             pass  # an exception of the program's, with a text of its own
     try:
         message = str(e)
+        # Its text has the line again, which is told beside it.
+        if isinstance(e, SyntaxError) and line and e.filename == source_name[0]:
+            message = str(e.msg)
     except BaseException:
         message = "(its text cannot be made)"
     if isinstance(e, EOFError) and SCOPE.get("input_data") is None:

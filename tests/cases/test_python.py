@@ -118,7 +118,9 @@ def _():
     r = python("x = 1\nreturn x")
     expect(r, "invalid", says="return x")
     need(r.json["error"]["name"] == "SyntaxError"
-         and r.json["error"]["line"] == 2, r.about())
+         and r.json["error"]["line"] == 2
+         and r.json["error"]["message"] == "'return' outside function",
+         r.about())
     expect(python("class E(Exception):\n  def __str__(self): raise E\n"
                   "raise E"), "error", says="cannot be made")
     expect(python("raise KeyboardInterrupt('k')"), "error",
