@@ -238,10 +238,13 @@ struct redoma_stats {
 	uint64_t zygotes, parked; /* processes that make workers; workers */
 	uint64_t spawners, jails; /* the same for native programs */
 	uint64_t cached; /* batches of formulas that needed no run */
+	/* Cells of formulas that were computed many rows at once, as the
+	 * image says: docs/guide/formula.md. */
+	uint64_t columnar;
 };
 #define REDOMA_STATS_INIT \
 	{sizeof(struct redoma_stats), \
-	 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 /* Fills what ret->size has room for.  Not during a run of this handle. */
 REDOMA_API REDOMA_MUST_CHECK int redoma_stats(const struct redoma *r,
 					      struct redoma_stats *ret,

@@ -10,6 +10,7 @@ if [ $# -lt 4 ]; then
 fi
 clang=$1 sysroot=$2 quickjs=$3 out=$4 start=${5:-guest}
 here=$(cd "$(dirname "$0")" && pwd)
+columns=$(dirname "$here")/columns
 objects=$out.d
 mkdir -p "$objects"
 
@@ -19,12 +20,14 @@ flags="--target=wasm32-wasi --sysroot=$sysroot -O2 -std=gnu17
 	-D_GNU_SOURCE -DNDEBUG -D_WASI_EMULATED_PROCESS_CLOCKS
 	-D_WASI_EMULATED_SIGNAL -I$here -isystem $quickjs
 	-ffile-prefix-map=$here=. -ffile-prefix-map=$quickjs=quickjs"
+[ "$start" = formula ] && flags="$flags -I$(dirname "$here")
+	-ffile-prefix-map=$columns=columns"
 ours="-Wall -Wextra -Wno-sign-compare"
 theirs="-w"
 
 compile() { # FLAGS SOURCE OBJECT
 	if [ -f "$3" ] && [ "$3" -nt "$2" ] &&
-	   [ -z "$(find "$here" -newer "$3" -type f ! -name '*.c' \
+	   [ -z "$(find "$here" "$columns" -newer "$3" -type f ! -name '*.c' \
 		-print -quit)" ]; then
 		return
 	fi
@@ -46,6 +49,12 @@ for f in "$here"/*.c "$here/formula"/*.c; do
 	esac
 	compile "$ours" "$f" "$objects/$name.o"
 done & pids="$pids $!"
+if [ "$start" = formula ]; then
+	for f in "$columns"/*.c; do
+		compile "$ours -msimd128" "$f" \
+			"$objects/columns_$(basename "$f" .c).o"
+	done & pids="$pids $!"
+fi
 for p in $pids; do
 	wait "$p"
 done

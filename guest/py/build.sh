@@ -11,6 +11,7 @@ if [ $# -lt 4 ]; then
 fi
 clang=$1 sysroot=$2 python=$3 out=$4 start=${5:-}
 here=$(cd "$(dirname "$0")" && pwd)
+columns=$(dirname "$here")/columns
 objects=$out.d
 mkdir -p "$objects"
 
@@ -26,7 +27,13 @@ sources=$(ls "$here"/*.c)
 if [ "$start" = formula ]; then
 	sources=$(ls "$here"/formula/*.c "$here"/lock.c "$here"/memory.c \
 		"$here"/request.c "$here"/settle.c "$here"/system.c)
-	flags="$flags -I$here"
+	flags="$flags -I$here -I$(dirname "$here")
+		-ffile-prefix-map=$columns=columns"
+	for f in "$columns"/*.c; do
+		# shellcheck disable=SC2086 # a list of words
+		"$clang" $flags -msimd128 -c "$f" \
+			-o "$objects/columns_$(basename "$f" .c).o"
+	done
 fi
 for f in $sources; do
 	# shellcheck disable=SC2086 # a list of words

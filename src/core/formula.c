@@ -327,6 +327,8 @@ static int keep_rows(struct work *w, struct sheet_part part, struct buf *batch,
 		/* A limit of time is a clock, unless fuel is what is meant. */
 		res->pure = res->pure &&
 			    (limits_of(w)->fuel || !sheet_has_late(&part));
+		if (!res->usage.cached)
+			w->h->stats.columnar += sheet_columnar(&part);
 		if (batch)
 			recall_keep(&w->recall, batch, &part, res);
 		return keep_part(w->sheet, &part, res, err);

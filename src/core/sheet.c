@@ -235,7 +235,7 @@ int sheet_fail(uint64_t formulas, const char *text, struct buf *out)
 	uint32_t kinds = (uint32_t)(sizeof(struct batch_answer) +
 				    sizeof(struct batch_cells) * formulas);
 	const struct batch_answer a = {BATCH_ANSWER_MAGIC, 1, n, kinds + 9 * n,
-				       0};
+				       0, 0};
 	const uint32_t value[2] = {0, len};
 	const char kind = REDOMA_CELL_ERROR;
 	int r = buf_add(out, &a, sizeof a);
@@ -314,7 +314,8 @@ bool sheet_check(const struct sheet_part *part)
 	memcpy(&a, part->p, sizeof a);
 	if (a.magic != BATCH_ANSWER_MAGIC || a.rows != part->rows ||
 	    a.formulas != part->formulas || a.heap > part->len ||
-	    a.bits > BATCH_ANSWER_TIME)
+	    a.bits > BATCH_ANSWER_TIME ||
+	    a.columnar > part->rows * part->formulas)
 		return false;
 	for (uint64_t i = 0; i < part->formulas; i++) {
 		struct batch_cells w = cells_of(part, i);
@@ -334,6 +335,14 @@ bool sheet_has_time(const struct sheet_part *part)
 
 	memcpy(&a, part->p, sizeof a);
 	return a.bits & BATCH_ANSWER_TIME;
+}
+
+uint64_t sheet_columnar(const struct sheet_part *part)
+{
+	struct batch_answer a;
+
+	memcpy(&a, part->p, sizeof a);
+	return a.columnar;
 }
 
 static const char *find_error(const char *from, const char *end)

@@ -38,6 +38,8 @@ bool sheet_check(const struct sheet_part *part);
  * of its own.  Both are the guest's word. */
 bool sheet_has_time(const struct sheet_part *part);
 bool sheet_has_late(const struct sheet_part *part);
+/* Likewise how many of its cells were computed many rows at once. */
+uint64_t sheet_columnar(const struct sheet_part *part);
 struct redoma_cell sheet_cell(const struct sheet_part *part, uint64_t formula,
 			      uint64_t row);
 

@@ -13,6 +13,7 @@
 #define FIXED_WORDS 8 /* magic, three spans, memory limit */
 #define LISTS 3
 #define RC_WAITING 2
+#define INPUT_ALIGN ((size_t)8)
 
 struct result_words {
 	uint32_t magic, kind;
@@ -134,9 +135,9 @@ static bool measure(const struct image_request *q, struct layout *l)
 		return false;
 	l->text = 4 * (FIXED_WORDS + LISTS +
 		       2 * ((size_t)l->argc + l->envc + l->toolc));
-	if (l->text > REQUEST_MAX - total)
+	if (l->text + INPUT_ALIGN > REQUEST_MAX - total)
 		return false;
-	l->len = l->text + total;
+	l->len = l->text + INPUT_ALIGN + total;
 	return true;
 }
 
@@ -177,6 +178,8 @@ static void write_request(const struct exec *x, const struct image_request *q,
 
 	put_word(&w, REQUEST_MAGIC);
 	put_text(&w, q->source, q->source_len);
+	/* The columns of a batch are read where they stand. */
+	w.text = (w.text + INPUT_ALIGN - 1) & ~(INPUT_ALIGN - 1);
 	put_text(&w, q->input, q->input_len);
 	put_text(&w, q->name, strlen(q->name));
 	put_word(&w, limit > UINT32_MAX ? UINT32_MAX : (uint32_t)limit);

@@ -40,6 +40,7 @@ struct batch_formula {
 struct batch_answer {
 	uint32_t magic, rows, formulas, heap;
 	uint32_t bits; /* BATCH_ANSWER_TIME, or 0 */
+	uint32_t columnar; /* cells that were computed many rows at once */
 };
 /* A formula asked for the time: under another one it may come to something
  * else. */

@@ -43,15 +43,15 @@ static void put_answer(struct wasm *m)
 	const struct {
 		struct batch_answer head;
 		struct batch_cells cells;
-		uint32_t kind;
+		uint64_t kind;
 		int64_t value;
-	} answer = {{BATCH_ANSWER_MAGIC, 1, 1, 40, 0}, {28, 32},
+	} answer = {{BATCH_ANSWER_MAGIC, 1, 1, 48, 0, 0}, {32, 40},
 		    REDOMA_CELL_INTEGER, LIE};
 	/* docs/design/javascript.md: magic, kind, exit code, value, ... */
 	const uint32_t result[13] = {0x31524452, 0, 0, ANSWER_AT,
 				     sizeof answer};
 
-	_Static_assert(sizeof answer == 40, "there is no padding in it");
+	_Static_assert(sizeof answer == 48, "there is no padding in it");
 	wasm_data(m, RESULT_AT, result, sizeof result);
 	wasm_data(m, ANSWER_AT, &answer, sizeof answer);
 }

@@ -158,8 +158,9 @@ static void a_million_rows(const char *language, const char *text)
 static void a_million_rows_again_take_less_than_a_fifth(void **state)
 {
 	(void)state;
-	a_million_rows("js", "qty > 3 ? price * qty : 0");
-	a_million_rows("py", "price*qty if qty>3 else 0");
+	/* No simple ones, which take little more than to compare. */
+	a_million_rows("js", "qty > 3 ? ROUND(price * qty, 1) : 0");
+	a_million_rows("py", "ROUND(price*qty, 1) if qty>3 else 0");
 }
 
 /* ---- a little table, and what may differ in it ---- */

@@ -162,6 +162,14 @@ static void an_answer_tells_what_it_depends_on(void **state)
 		a.bits = 2;
 		memcpy(b.data, &a, sizeof a);
 		assert_false(sheet_check(&part));
+		a.bits = 0;
+		a.columnar = 3;
+		memcpy(b.data, &a, sizeof a);
+		assert_true(sheet_check(&part));
+		assert_int_equal(sheet_columnar(&part), 3);
+		a.columnar = 4; /* more than there are */
+		memcpy(b.data, &a, sizeof a);
+		assert_false(sheet_check(&part));
 		buf_done(&b);
 	}
 }

@@ -16,7 +16,7 @@ int answer_begin(void)
 		       sizeof(struct answer_words) * f;
 	size_t kinds = words, values = (kinds + f * n + 7) & ~(size_t)7;
 	struct answer_head head = {ANSWER_MAGIC, (uint32_t)n, (uint32_t)f, 0,
-				   0};
+				   0, 0};
 
 	table.heap_at = values + 8 * f * n;
 	head.heap = (uint32_t)table.heap_at;
@@ -52,6 +52,13 @@ void answer_note(uint32_t bits)
 	struct answer_head *head = (struct answer_head *)(void *)table.answer;
 
 	head->bits |= bits;
+}
+
+void answer_count(uint32_t cells)
+{
+	struct answer_head *head = (struct answer_head *)(void *)table.answer;
+
+	head->columnar += cells;
 }
 
 /* Texts move the answer: what points into it is made anew. */

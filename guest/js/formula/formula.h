@@ -51,6 +51,8 @@ void formula_rewrite(const char *text, size_t len,
 		     const struct formula_scope *scope,
 		     struct formula_text *ret);
 void formula_text_done(struct formula_text *t);
+/* Words of the language, which name no column. */
+bool formula_is_reserved(const char *p, size_t n);
 
 /* quick_realm.c: the language alone, without eval and Function from text; NULL:
  * out of memory. */

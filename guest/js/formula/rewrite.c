@@ -191,9 +191,13 @@ static const char *const reserved[] = {
 	"private",    "protected", "public",  "return",     "static", "super",
 	"switch",     "this",      "throw",   "true",       "try",    "typeof",
 	"var",        "void",      "while",   "with",       "yield",  "async",
-	"await",      "of",        "get",     "set",        "$t",     "$s",
-	NULL,
+	"await",      "of",        "get",     "set",        NULL,
 };
+
+bool formula_is_reserved(const char *p, size_t n)
+{
+	return word_in(p, n, reserved);
+}
 
 /* The parameter of that meaning, called `name` if it is new. */
 static const char *param(struct rewriter *w, enum formula_name what,
@@ -290,7 +294,7 @@ static void plain_name(struct rewriter *w, struct out *o, const char *p,
 	if (word_in(p, n, refused))
 		wrong(w, "a formula does not wait or import: it is one "
 			 "expression over its row");
-	if (!word_in(p, n, reserved))
+	if (!formula_is_reserved(p, n))
 		what = w->scope->find(w->scope->data, p, n, false, &at);
 	switch (what) {
 	case FORMULA_ROW:
@@ -303,7 +307,8 @@ static void plain_name(struct rewriter *w, struct out *o, const char *p,
 		rewrite_put(w, o, p, n);
 		break;
 	default:
-		rewrite_say(w, o, param(w, what, at, p, n));
+		/* Names of that kind are ours: $T, $t, $$0. */
+		rewrite_say(w, o, param(w, what, at, *p == '$' ? NULL : p, n));
 	}
 	w->operand = !word_in(p, n, before_value);
 }

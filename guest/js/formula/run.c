@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "table.h"
+#include "columns/columns.h"
 #include "quick.h"
 #include "text.h"
 
@@ -44,8 +45,8 @@ static void note_need(struct formula *f, uint32_t other)
 		f->needs[f->n_needs++] = other;
 }
 
-static enum formula_name find_name(void *data, const char *p, size_t n,
-				   bool quoted, uint32_t *ret_at)
+enum formula_name formula_find_name(void *data, const char *p, size_t n,
+				    bool quoted, uint32_t *ret_at)
 {
 	(void)data;
 	if (!quoted) {
@@ -99,7 +100,7 @@ static int put_in_order(uint32_t i)
 static int compile(uint32_t i)
 {
 	struct formula *f = &table.formulas[i];
-	struct formula_scope scope = {find_name, NULL};
+	struct formula_scope scope = {formula_find_name, NULL};
 	JSContext *ctx = formula_realm.ctx;
 	JSValue fn, e;
 	const char *s;
@@ -349,10 +350,41 @@ static bool uses_rows(const struct formula *f)
 	return false;
 }
 
+/* Rows that the program leaves, in their order. */
+static int one_block(JSContext *ctx, struct call *k, struct columns_formula *p,
+		     uint32_t n)
+{
+	uint32_t i = k->at.i, end = i + n;
+	int r = 0;
+
+	if (guest.interrupt) {
+		JS_ThrowInternalError(guest.ctx, "interrupted");
+		return -1;
+	}
+	if (p)
+		block_run(p, k->at.c, i, n);
+	for (; i < end && !r; i++) {
+		const uint8_t *kinds = k->at.c->kinds;
+		const uint8_t *next =
+			p ? memchr(kinds + i, COLUMNS_UNDONE, end - i)
+			  : kinds + i;
+		uint32_t done = next ? (uint32_t)(next - kinds) - i : end - i;
+
+		formula_count.row += done;
+		answer_count(done);
+		i += done;
+		k->at.i = i;
+		if (next)
+			r = one_row(ctx, k);
+	}
+	return r;
+}
+
 static int all_rows(JSContext *ctx, uint32_t which)
 {
 	struct formula *f = &table.formulas[which];
 	struct call *k = calloc(1, sizeof(*k));
+	struct columns_formula *p = block_new(which);
 	int r = 0;
 
 	if (!k)
@@ -360,11 +392,15 @@ static int all_rows(JSContext *ctx, uint32_t which)
 	k->f = f;
 	k->rows = uses_rows(f) ? rows_object(ctx) : JS_UNDEFINED;
 	k->at.c = &table.columns[table.head.columns + which];
-	for (uint32_t i = 0; i < table.head.rows && !r; i++) {
+	for (uint32_t i = 0; i < table.head.rows && !r; i += COLUMNS_BLOCK) {
+		uint32_t left = table.head.rows - i;
+
 		k->at.i = i;
-		r = one_row(ctx, k);
+		r = one_block(ctx, k, p,
+			      left < COLUMNS_BLOCK ? left : COLUMNS_BLOCK);
 	}
 	f->state = 3;
+	columns_free(p);
 	free(k);
 	return r;
 }

@@ -51,7 +51,7 @@ struct formula_words {
 };
 
 struct answer_head {
-	uint32_t magic, rows, formulas, heap, bits;
+	uint32_t magic, rows, formulas, heap, bits, columnar;
 };
 #define ANSWER_TIME 1u /* a formula asked for the time */
 
@@ -92,6 +92,17 @@ extern struct formula_table {
 /* run.c: evaluates a batch into guest.result.  0, or -1 with an exception
  * pending in guest.ctx. */
 int formula_batch(const char *base, const struct guest_span *all);
+/* What a name in formula table.reading is. */
+enum formula_name formula_find_name(void *data, const char *p, size_t n,
+				    bool quoted, uint32_t *ret_at);
+
+/* block.c: a compiled formula as a column program (guest/columns).  NULL: it is
+ * for the interpreter alone. */
+struct columns_formula *block_new(uint32_t which);
+/* Computes the answer's cells of n rows (COLUMNS_BLOCK at most); what kind is
+ * COLUMNS_UNDONE then is left. */
+void block_run(struct columns_formula *p, const struct formula_column *to,
+	       uint32_t from, uint32_t n);
 
 /* table.c: false if the bytes are no batch. */
 bool table_take(const char *base, const struct guest_span *all);
@@ -106,6 +117,7 @@ struct formula_place {
 /* All of these: 0, or -1 with an exception pending in guest.ctx. */
 int answer_begin(void);
 void answer_note(uint32_t bits); /* behind answer_begin: that cannot fail */
+void answer_count(uint32_t cells); /* that a column program computed */
 int answer_no_room(void);
 char *answer_slot(const struct formula_place *at, enum formula_kind kind);
 int answer_error(const struct formula_place *at, const char *code,

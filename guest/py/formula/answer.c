@@ -18,7 +18,7 @@ int answer_begin(void)
 		       sizeof(struct answer_words) * f;
 	size_t values = (kinds + f * n + 7) & ~(size_t)7;
 	struct answer_head head = { ANSWER_MAGIC, (uint32_t)n, (uint32_t)f, 0,
-				    0 };
+				    0, 0 };
 
 	if (!PyDateTimeAPI)
 		PyDateTime_IMPORT;
@@ -54,6 +54,13 @@ void answer_note(uint32_t bits)
 	struct answer_head *head = (struct answer_head *)(void *)table.answer;
 
 	head->bits |= bits;
+}
+
+void answer_count(uint32_t cells)
+{
+	struct answer_head *head = (struct answer_head *)(void *)table.answer;
+
+	head->columnar += cells;
 }
 
 static int more_room(size_t n)

@@ -52,7 +52,7 @@ struct formula_words {
 };
 
 struct answer_head {
-	uint32_t magic, rows, formulas, heap, bits;
+	uint32_t magic, rows, formulas, heap, bits, columnar;
 };
 #define ANSWER_TIME 1u /* a formula asked for the time */
 
@@ -117,6 +117,8 @@ extern volatile struct formula_count formula_count;
  * time, but no more than this of the batch. */
 #define POLL_ASIDE_US 2000000
 bool poll_row_over(void);
+/* The run is over: does not come back then. */
+void poll_deadline(void);
 extern bool poll_aside;
 extern PyObject *poll_ending; /* the exception that ends it; nobody's name */
 
@@ -145,6 +147,15 @@ extern PyMethodDef times_methods[];
 /* tree.c: compiles the text of table.formulas[i] and fills it in.  Returns the
  * function, or NULL: *ret_why says what is wrong, or an exception does. */
 PyObject *tree_compile(uint32_t i, const char **ret_why);
+/* What an ASCII name is in formula i: FORMULA_CELL, FORMULA_INDEX, or none of
+ * these; `quoted`: it stands behind row or col. */
+struct tree_word {
+	const char *p;
+	size_t n;
+	bool quoted;
+};
+enum formula_name tree_name(uint32_t i, const struct tree_word *word,
+			    uint32_t *ret_at);
 /* From what the parser says to the formula as it was given. */
 void tree_place(uint32_t i, uint32_t *line, uint32_t *column);
 
@@ -156,12 +167,21 @@ struct formula_place {
 };
 int answer_begin(void);
 void answer_note(uint32_t bits); /* behind answer_begin: that cannot fail */
+void answer_count(uint32_t cells); /* that a column program computed */
 char *answer_slot(const struct formula_place *at, enum formula_kind kind);
 int answer_error(const struct formula_place *at, const char *code,
 		 const char *message);
 int answer_value(const struct formula_place *at, PyObject *v);
 /* Takes the exception that is pending. */
 int answer_raised(const struct formula_place *at);
+
+/* block.c: a compiled formula as a column program (guest/columns).  NULL: it is
+ * for the interpreter alone. */
+struct columns_formula *block_new(uint32_t which);
+/* Computes the answer's cells of n rows (COLUMNS_BLOCK at most); what kind is
+ * COLUMNS_UNDONE then is left. */
+void block_run(struct columns_formula *p, const struct formula_column *to,
+	       uint32_t from, uint32_t n);
 
 /* run.c: evaluates a batch into guest.result; which formula is wrong is said
  * there, too. */

@@ -33,12 +33,22 @@ bool poll_row_over(void)
 	return false;
 }
 
-static int look(const PyThreadState *state)
+static void look_at_deadline(const PyThreadState *state)
 {
-	/* The first does not come back. */
+	/* The call does not come back. */
 	if ((state->eval_breaker & _PY_GIL_DROP_REQUEST_BIT) &&
 	    __wasi_sched_yield())
 		__builtin_trap();
+}
+
+void poll_deadline(void)
+{
+	look_at_deadline(_PyThreadState_GET());
+}
+
+static int look(const PyThreadState *state)
+{
+	look_at_deadline(state);
 	if (!poll_row_over())
 		return 0;
 	PyErr_SetNone(poll_ending);

@@ -1,6 +1,7 @@
 /* A batch: formulas over the rows of a table. */
 #include <stdlib.h>
 #include <string.h>
+#include "columns/columns.h"
 #include "formula.h"
 
 /* ---- how the run ends ---- */
@@ -213,16 +214,50 @@ static int one_row(const struct formula *f, PyObject **args,
 	return r;
 }
 
+/* Rows that the program leaves, in their order. */
+static int one_block(const struct formula *f, struct columns_formula *p,
+		     struct formula_place *at, uint32_t n)
+{
+	PyObject *args[FORMULA_PARAMS_MAX];
+	uint32_t i = at->i, end = i + n;
+	int r = 0;
+
+	poll_deadline();
+	if (p)
+		block_run(p, at->c, i, n);
+	for (; i < end && !r; i++) {
+		const uint8_t *kinds = at->c->kinds;
+		const uint8_t *next =
+			p ? memchr(kinds + i, COLUMNS_UNDONE, end - i)
+			  : kinds + i;
+		uint32_t done = next ? (uint32_t)(next - kinds) - i : end - i;
+
+		formula_count.row += done;
+		answer_count(done);
+		i += done;
+		at->i = i;
+		if (next)
+			r = one_row(f, args, at);
+	}
+	return r;
+}
+
 static int all_rows(uint32_t which)
 {
 	struct formula *f = &table.formulas[which];
-	PyObject *args[FORMULA_PARAMS_MAX];
+	struct columns_formula *p = block_new(which);
 	struct formula_place at = {
 		.c = &table.columns[table.head.columns + which]};
 	int r = 0;
 
-	for (at.i = 0; at.i < table.head.rows && !r; at.i++)
-		r = one_row(f, args, &at);
+	for (uint32_t i = 0; i < table.head.rows && !r; i += COLUMNS_BLOCK) {
+		uint32_t left = table.head.rows - i;
+
+		at.i = i;
+		r = one_block(f, p, &at,
+			      left < COLUMNS_BLOCK ? left : COLUMNS_BLOCK);
+	}
+	columns_free(p);
 	f->state = 3;
 	return r ? no_room() : 0;
 }

@@ -71,24 +71,28 @@ static PyObject *param(struct tree *t, enum formula_name what, uint32_t at,
 	return name;
 }
 
+/* A formula hides a column of the table of that name, but for itself:
+ * "price=price * 2". */
+static bool has_column(uint32_t formula, const char *p, size_t n, uint32_t *ret)
+{
+	for (uint32_t i = table.head.columns + table.head.formulas; i-- > 0;)
+		if (i != table.head.columns + formula &&
+		    table.columns[i].name_len == n &&
+		    !memcmp(table.columns[i].name, p, n)) {
+			*ret = i;
+			return true;
+		}
+	return false;
+}
+
 static bool find_column(const struct tree *t, PyObject *name, uint32_t *ret)
 {
 	Py_ssize_t n;
 	const char *p = PyUnicode_AsUTF8AndSize(name, &n);
 
-	if (!p) {
-		PyErr_Clear();
-		return false;
-	}
-	/* A formula hides a column of the table of that name, but for
-	 * itself: "price=price * 2". */
-	for (uint32_t i = table.head.columns + table.head.formulas; i-- > 0;)
-		if (i != table.head.columns + t->index &&
-		    table.columns[i].name_len == (size_t)n &&
-		    !memcmp(table.columns[i].name, p, (size_t)n)) {
-			*ret = i;
-			return true;
-		}
+	if (p)
+		return has_column(t->index, p, (size_t)n, ret);
+	PyErr_Clear();
 	return false;
 }
 
@@ -139,6 +143,29 @@ static void plain_name(struct tree *t, expr_ty e)
 		   PyUnicode_READ_CHAR(id, 1) == '_') {
 		wrong(t, "a name that begins with __ is a column or nothing");
 	}
+}
+
+static bool is_helper_text(const char *p, size_t n)
+{
+	PyObject *name = PyUnicode_FromStringAndSize(p, (Py_ssize_t)n);
+	bool yes = !name || is_helper(name);
+
+	Py_XDECREF(name);
+	PyErr_Clear();
+	return yes;
+}
+
+enum formula_name tree_name(uint32_t i, const struct tree_word *word,
+			    uint32_t *ret_at)
+{
+	bool index = word->n == 5 && !memcmp(word->p, "index", 5);
+
+	if (index && !word->quoted)
+		return FORMULA_INDEX;
+	if (!word->quoted && is_helper_text(word->p, word->n))
+		return FORMULA_NONE;
+	return has_column(i, word->p, word->n, ret_at) ? FORMULA_CELL
+						       : FORMULA_NONE;
 }
 
 /* row.NAME, row["NAME"]: the name; NULL: it is none of these. */
