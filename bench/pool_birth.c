@@ -5,10 +5,13 @@
  * child, a line "round_ns" for each child that was killed until its successor
  * was here, and a line "private_kib" for each parked child (smaps_rollup of
  * proc(5); none if the kernel does not let us read it). */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 #include "pool/zygote.h"
 
 #define PER_CPU 5
@@ -94,6 +97,8 @@ static void replace(struct zygote *z)
 			newest = last->number;
 	z->idle = s->next;
 	from = now_ns();
+	if (syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0))
+		perror("bench_pool_birth: kill a worker");
 	slot_free(s);
 	do {
 		if (zygote_listen(z, ZYGOTE_BIRTH_US, &e))
